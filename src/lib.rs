@@ -1,0 +1,1 @@
+//! eggshade: facade (front end and back end together).
