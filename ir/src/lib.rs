@@ -1,4 +1,19 @@
 //! The middle of eggshade: three-address code, SSA in arena-allocated blocks, what each opcode
 //! computes, the passes, and their judges (verifier, interpreters).
+//!
+//! Data flows down: [`tac::Program`] -> (link, inline on TAC) -> [`func::Function`] -> passes.
+//! Nothing here knows GLSL, an instruction set or the e-graph.
+
+pub mod cost;
 pub mod diag;
+pub mod entity;
+pub mod eval;
+pub mod func;
+pub mod op;
+pub mod op_table;
+pub mod tac;
 pub mod types;
+
+pub use entity::{Block, FuncId, Inst, Value, Var};
+pub use func::Function;
+pub use op::Op;
