@@ -7,6 +7,7 @@
 pub mod cost;
 pub mod diag;
 pub mod entity;
+pub mod env;
 pub mod eval;
 pub mod func;
 pub mod op;
