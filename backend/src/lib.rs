@@ -1,1 +1,3 @@
-//! Placeholder while the contract is laid.
+//! From three-address code to machine code for a target that is described as data.
+
+pub mod mach;
