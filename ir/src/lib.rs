@@ -4,7 +4,9 @@
 //! Data flows down: [`tac::Program`] -> (link, inline on TAC) -> [`func::Function`] -> passes.
 //! Nothing here knows GLSL, an instruction set or the e-graph.
 
+pub mod builder;
 pub mod cost;
+pub mod cursor;
 pub mod diag;
 pub mod entity;
 pub mod env;
@@ -12,8 +14,12 @@ pub mod eval;
 pub mod func;
 pub mod op;
 pub mod op_table;
+pub mod pass;
+pub mod passes;
 pub mod tac;
+pub mod text;
 pub mod types;
+pub mod verify;
 
 pub use entity::{Block, FuncId, Inst, Value, Var};
 pub use func::Function;
