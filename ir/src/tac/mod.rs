@@ -15,6 +15,9 @@
 //!   `kil -1.0`).
 //! - Outputs may be read back; they are variables until the end of `main`.
 
+pub mod text;
+pub mod verify;
+
 use crate::entity::{FuncId, Var};
 use crate::op::Op;
 use crate::types::{Literal, Stage, Swizzle, TexDim, Type, WriteMask};
