@@ -54,6 +54,13 @@ pub trait Env {
     fn texture(&self, request: &TexRequest) -> [f32; 4];
 }
 
+/// The coordinates of a projective lookup: x, y and z times the reciprocal of w. Lane w is left 0,
+/// so that interpreters and simulator hand on the same request.
+pub fn project(coords: [f32; 4]) -> [f32; 4] {
+    let scale = 1.0 / coords[3];
+    [coords[0] * scale, coords[1] * scale, coords[2] * scale, 0.0]
+}
+
 /// What one invocation wrote.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Outputs {

@@ -28,9 +28,7 @@
 //! samplers; then the instruction count (u32) and the instructions. A name is a u16 length and
 //! UTF-8. Line numbers are not kept.
 
-use crate::mach::{
-    Binding, Constant, Dst, File, Inst, Kind, Opcode, Program, Reg, Rel, SamplerBinding, Src, TexInfo,
-};
+use crate::mach::{Binding, Constant, Dst, File, Inst, Kind, Opcode, Program, Reg, Rel, SamplerBinding, Src, TexInfo};
 use ir::types::{Stage, TexDim, WriteMask};
 use smallvec::SmallVec;
 
@@ -221,7 +219,7 @@ pub fn decode(bytes: &[u8]) -> Result<Program, String> {
     }
     for _ in 0..r.u16()? {
         let (reg, name, elem) = (u32::from(r.u16()?), r.name()?, r.u32()?);
-        let (dim, shadow) = (r.dim()?, r.u8()? != 0);
+        let (dim, shadow) = (r.dim()?, r.flag()?);
         program.samplers.push(SamplerBinding { reg, name, elem, dim, shadow });
     }
     let count = r.u32()? as usize;
@@ -253,6 +251,14 @@ impl<'a> Reader<'a> {
 
     fn u8(&mut self) -> Result<u8, String> {
         Ok(self.take(1)?[0])
+    }
+
+    fn flag(&mut self) -> Result<bool, String> {
+        match self.u8()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            other => Err(format!("{other} is neither 0 nor 1")),
+        }
     }
 
     fn u16(&mut self) -> Result<u16, String> {

@@ -4,9 +4,7 @@
 //! numbers below [`MAX_REG`], [`MAX_ERRORS`] errors a run. Whether a target has so many registers is
 //! asked by the limit check, not here.
 
-use crate::mach::{
-    Binding, Constant, Dst, File, Inst, Kind, Opcode, Program, Reg, Rel, SamplerBinding, Src, TexInfo,
-};
+use crate::mach::{Binding, Constant, Dst, File, Inst, Kind, Opcode, Program, Reg, Rel, SamplerBinding, Src, TexInfo};
 use ir::diag::{Diagnostic, FileId, Span};
 use ir::types::{LANE_NAMES, Stage, TexDim, WriteMask};
 use smallvec::SmallVec;
@@ -40,7 +38,11 @@ pub fn parse(file: FileId, text: &str) -> Result<Program, Vec<Diagnostic>> {
             errors.push(error);
         }
         if program.insts.len() > MAX_INSTS {
-            errors.push(Diagnostic::error("too-many-instructions", last, format!("more than {MAX_INSTS} instructions")));
+            errors.push(Diagnostic::error(
+                "too-many-instructions",
+                last,
+                format!("more than {MAX_INSTS} instructions"),
+            ));
         }
         if errors.len() >= MAX_ERRORS || program.insts.len() > MAX_INSTS {
             return Err(errors);
@@ -322,8 +324,7 @@ impl<'a> Line<'a> {
     }
 
     fn destination(&mut self, op: Opcode, saturate: bool) -> Parse<Dst> {
-        let files: &[File] =
-            if op.kind() == Kind::Address { &[File::Addr] } else { &[File::Temp, File::Output] };
+        let files: &[File] = if op.kind() == Kind::Address { &[File::Addr] } else { &[File::Temp, File::Output] };
         let from = self.at;
         let (reg, rel) = self.register(files)?;
         if reg.file == File::Addr && (saturate || reg.index != 0) {
