@@ -4,6 +4,7 @@
 //! Data flows down: [`tac::Program`] -> (link, inline on TAC) -> [`func::Function`] -> passes.
 //! Nothing here knows GLSL, an instruction set or the e-graph.
 
+pub mod analysis;
 pub mod builder;
 pub mod cost;
 pub mod cursor;
@@ -16,7 +17,9 @@ pub mod op;
 pub mod op_table;
 pub mod pass;
 pub mod passes;
+pub mod structure;
 pub mod tac;
+pub mod testing;
 pub mod text;
 pub mod types;
 pub mod verify;

@@ -23,6 +23,9 @@
 //! A block that heads a loop says `block3(v7: int) loop block9:`, block9 being the block after the
 //! loop. `@3` is a source line. `;` starts a comment.
 
+mod lex;
+mod parse;
 mod print;
 
+pub use parse::parse;
 pub use print::{inst_text, literal_text, print};

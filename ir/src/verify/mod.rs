@@ -36,8 +36,10 @@
 //! 17. A branch's condition has one lane.
 //! 18. Derivatives and `Kil` are of the fragment stage.
 
+pub mod ssa;
 pub mod types;
 
+use crate::analysis::Cfg;
 use crate::entity::{Block, Inst};
 use crate::func::Function;
 use std::fmt;
@@ -103,6 +105,86 @@ impl Findings {
 /// All invariants; the list of those broken, at most 50.
 pub fn verify(func: &Function<'_>) -> Result<(), Vec<VerifyError>> {
     let mut found = Findings { errors: Vec::new() };
-    types::check(func, &mut found);
+    ssa::check_bookkeeping(func, &mut found);
+    if found.errors.is_empty() {
+        let cfg = Cfg::new(func);
+        ssa::check_structure(func, &cfg, &mut found);
+        ssa::check_dominance(func, &cfg, &mut found);
+        types::check(func, &mut found);
+    }
     if found.errors.is_empty() { Ok(()) } else { Err(found.errors) }
+}
+
+#[cfg(test)]
+mod tests {
+    //! What text cannot say; the other invariants have file tests.
+
+    use super::*;
+    use crate::types::{Stage, Type};
+    use crate::{Op, Value};
+    use bumpalo::Bump;
+
+    fn rules(func: &Function<'_>) -> Vec<u32> {
+        verify(func).err().unwrap_or_default().iter().map(|e| e.rule).collect()
+    }
+
+    fn sample(arena: &Bump) -> Function<'_> {
+        let text =
+            "function frag { block0: v0: float = undef v1: float = neg v0 jump block1(v1) block1(v2: float): return }";
+        let func = crate::text::parse(arena, text, Default::default()).unwrap();
+        assert_eq!(rules(&func), []);
+        func
+    }
+
+    #[test]
+    fn no_blocks() {
+        let arena = Bump::new();
+        assert_eq!(rules(&Function::new(&arena, Stage::Vertex, Default::default())), [1]);
+    }
+
+    #[test]
+    fn things_that_do_not_exist_or_stand_twice() {
+        let arena = Bump::new();
+        let mut func = sample(&arena);
+        func.layout.push(Block::from_u32(7));
+        assert_eq!(rules(&func), [2]);
+        let mut func = sample(&arena);
+        func.layout.push(func.layout[1]);
+        assert_eq!(rules(&func), [2]);
+        let mut func = sample(&arena);
+        func.layout.pop();
+        assert_eq!(rules(&func), [2]);
+        let mut func = sample(&arena);
+        let inst = func.blocks[func.layout[0]].insts[1];
+        func.set_args(inst, &[Value::from_u32(99)]);
+        assert_eq!(rules(&func), [2]);
+    }
+
+    #[test]
+    fn definitions_name_each_other() {
+        let arena = Bump::new();
+        let mut func = sample(&arena);
+        let (b0, b1) = (func.layout[0], func.layout[1]);
+        let inst = func.blocks[b0].insts[1];
+        func.blocks[b1].insts.push(inst);
+        assert!(rules(&func).contains(&3));
+        let mut func = sample(&arena);
+        func.insts[inst].result = Value::from_u32(0).into();
+        assert!(rules(&func).contains(&3));
+        let mut func = sample(&arena);
+        let param = func.add_param(b1, Type::FLOAT);
+        func.blocks[b1].params.swap(0, 1);
+        let call = func.call(b1, &[param, param]);
+        func.blocks[b0].term = crate::func::Terminator::Jump(call);
+        assert!(rules(&func).contains(&3));
+    }
+
+    #[test]
+    fn a_width_of_five_is_refused() {
+        let arena = Bump::new();
+        let mut func = sample(&arena);
+        let b1 = func.layout[1];
+        func.append(b1, Op::Undef, crate::func::Imm::None, &[], Some(Type::float(5)), 0);
+        assert_eq!(rules(&func), [14]);
+    }
 }

@@ -1,0 +1,3 @@
+//! Support for tests, here and in the crates above.
+
+pub mod filetest;
