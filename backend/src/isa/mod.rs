@@ -1,0 +1,329 @@
+//! What a target must say: one TOML file of data, checked when it is loaded.
+//!
+//! In: the text of a target file. Out: a [`Target`]. Holds afterwards: every opcode named exists,
+//! patterns are well formed and use only opcodes of the target, `MOV` and `END` exist, register
+//! files are not empty, and `IF`/`LOOP` exist when the target has control flow. Nothing outside
+//! `targets/` names a target.
+
+pub mod pattern;
+
+use crate::error::Error;
+use crate::mach::{File, Opcode};
+use ir::eval::EvalCfg;
+use ir::types::Stage;
+use pattern::{Pattern, PatternSpec};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// Cost of an opcode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpSpec {
+    /// Issue slots.
+    pub slots: u32,
+    /// Cycles until the result can be read.
+    pub latency: u32,
+}
+
+/// A register file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FileSpec {
+    /// Number of registers.
+    pub count: u32,
+    /// Most different registers of it that one instruction may read.
+    #[serde(default = "three")]
+    pub ports: u32,
+    /// Whether it can be indexed by `a0`.
+    #[serde(default)]
+    pub relative: bool,
+}
+
+fn three() -> u32 {
+    3
+}
+
+/// All register files.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Registers {
+    /// Temporaries.
+    pub temp: FileSpec,
+    /// Inputs.
+    pub input: FileSpec,
+    /// Outputs.
+    pub output: FileSpec,
+    /// Uniforms and literals.
+    pub constant: FileSpec,
+    /// Samplers.
+    pub sampler: FileSpec,
+    /// Lanes of the address register, 0 to 4.
+    pub address_lanes: u8,
+}
+
+/// Which lanes an operand may pick.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SwizzleRule {
+    /// Any.
+    Any,
+    /// All in place, or one lane everywhere.
+    Replicate,
+    /// All in place.
+    Identity,
+}
+
+impl SwizzleRule {
+    /// Whether the places in `read` of a swizzle are allowed.
+    pub fn allows(self, swizzle: [u8; 4], read: ir::types::WriteMask) -> bool {
+        let identity = read.lanes().all(|l| swizzle[l as usize] == l);
+        let mut lanes = read.lanes().map(|l| swizzle[l as usize]);
+        let first = lanes.next();
+        match self {
+            SwizzleRule::Any => true,
+            SwizzleRule::Replicate => identity || lanes.all(|l| Some(l) == first),
+            SwizzleRule::Identity => identity,
+        }
+    }
+}
+
+/// What a source and a destination may carry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Operands {
+    /// Negation of a source.
+    pub neg: bool,
+    /// Absolute value of a source.
+    pub abs: bool,
+    /// Lane choice of a source.
+    pub swizzle: SwizzleRule,
+    /// Saturation of a result.
+    pub saturate: bool,
+    /// Lane choice of texture coordinates.
+    pub tex_swizzle: SwizzleRule,
+    /// Negation and absolute value of texture coordinates.
+    pub tex_modifiers: bool,
+}
+
+/// Facts about arithmetic (see [`EvalCfg`]).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Arithmetic {
+    /// `0 * x` is 0 for every x.
+    pub zero_wins: bool,
+    /// MAD rounds once.
+    pub fused_mad: bool,
+}
+
+/// Limits on a whole program; none means as many as there is memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// Issue slots.
+    pub slots: Option<u32>,
+    /// Arithmetic instructions.
+    pub alu: Option<u32>,
+    /// Texture instructions.
+    pub tex: Option<u32>,
+    /// Nested `IF` and `LOOP`.
+    pub nesting: Option<u32>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TargetFile {
+    name: String,
+    #[serde(default)]
+    summary: String,
+    stages: Vec<String>,
+    flow: bool,
+    direct_outputs: bool,
+    #[serde(default)]
+    arithmetic: Arithmetic,
+    #[serde(default)]
+    limits: Limits,
+    registers: Registers,
+    operands: Operands,
+    opcodes: BTreeMap<String, OpSpec>,
+    patterns: Vec<PatternSpec>,
+}
+
+/// A target.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// Its name.
+    pub name: String,
+    /// One line for people.
+    pub summary: String,
+    /// Which stages it runs.
+    pub stages: Vec<Stage>,
+    /// Whether `IF` and `LOOP` exist.
+    pub flow: bool,
+    /// Whether any instruction may write an output, in part and more than once.
+    pub direct_outputs: bool,
+    /// Facts about arithmetic.
+    pub arithmetic: Arithmetic,
+    /// Program limits.
+    pub limits: Limits,
+    /// Register files.
+    pub registers: Registers,
+    /// Modifiers.
+    pub operands: Operands,
+    /// Selection patterns, longest first.
+    pub patterns: Vec<Pattern>,
+    ops: Vec<Option<OpSpec>>,
+}
+
+const EMBEDDED: &[(&str, &str)] = &[("vec4", include_str!("../../targets/vec4.toml"))];
+
+impl Target {
+    /// The names of the targets that are built in.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        EMBEDDED.iter().map(|(name, _)| *name)
+    }
+
+    /// A target that is built in.
+    pub fn builtin(name: &str) -> Result<Target, Error> {
+        match EMBEDDED.iter().find(|(n, _)| *n == name) {
+            Some((_, text)) => Target::from_toml(text),
+            None => {
+                let known: Vec<&str> = Target::names().collect();
+                Err(Error::Target(format!("no target `{name}`; built in: {}", known.join(", "))))
+            }
+        }
+    }
+
+    /// Reads and checks a target file.
+    pub fn from_toml(text: &str) -> Result<Target, Error> {
+        let file: TargetFile = toml::from_str(text).map_err(|e| Error::Target(e.to_string()))?;
+        let fail = |what: String| Err(Error::Target(format!("`{}`: {what}", file.name)));
+        let mut ops = vec![None; Opcode::ALL.len()];
+        for (word, spec) in &file.opcodes {
+            match Opcode::parse(word) {
+                Some(op) if spec.slots <= 1000 && spec.latency <= 10_000 => ops[op as usize] = Some(*spec),
+                Some(_) => return fail(format!("opcode `{word}`: slots above 1000 or latency above 10000")),
+                None => return fail(format!("unknown opcode `{word}`")),
+            }
+        }
+        let has = |op: Opcode| ops[op as usize].is_some();
+        let mut needed = vec![Opcode::Mov, Opcode::End];
+        if file.flow {
+            needed.extend([
+                Opcode::If,
+                Opcode::Else,
+                Opcode::EndIf,
+                Opcode::Loop,
+                Opcode::EndLoop,
+                Opcode::Brk,
+                Opcode::Cont,
+            ]);
+        }
+        if file.registers.address_lanes > 0 {
+            needed.push(Opcode::Arl);
+        }
+        if let Some(op) = needed.into_iter().find(|&op| !has(op)) {
+            return fail(format!("opcode `{}` is missing", op.mnemonic()));
+        }
+        if file.registers.address_lanes > 4 {
+            return fail("address_lanes above 4".into());
+        }
+        let r = &file.registers;
+        for (name, spec) in [("temp", r.temp), ("input", r.input), ("output", r.output), ("constant", r.constant)] {
+            if spec.count == 0 || spec.count > 4096 || spec.ports == 0 {
+                return fail(format!("registers.{name}: count must be 1 to 4096 and ports at least 1"));
+            }
+        }
+        let mut stages = Vec::new();
+        for word in &file.stages {
+            match [Stage::Vertex, Stage::Fragment].into_iter().find(|s| s.to_string() == *word) {
+                Some(stage) => stages.push(stage),
+                None => return fail(format!("unknown stage `{word}`")),
+            }
+        }
+        let patterns =
+            pattern::compile(&file.patterns, has).map_err(|e| Error::Target(format!("`{}`: {e}", file.name)))?;
+        Ok(Target {
+            name: file.name,
+            summary: file.summary,
+            stages,
+            flow: file.flow,
+            direct_outputs: file.direct_outputs,
+            arithmetic: file.arithmetic,
+            limits: file.limits,
+            registers: file.registers,
+            operands: file.operands,
+            patterns,
+            ops,
+        })
+    }
+
+    /// Costs of an opcode, if the target has it.
+    pub fn op(&self, op: Opcode) -> Option<OpSpec> {
+        self.ops[op as usize]
+    }
+
+    /// The facts that `ir::eval` needs.
+    pub fn eval(&self) -> EvalCfg {
+        EvalCfg { zero_wins: self.arithmetic.zero_wins, fused_mad: self.arithmetic.fused_mad }
+    }
+
+    /// A register file's row; temporaries for the files before allocation.
+    pub fn file(&self, file: File) -> FileSpec {
+        match file {
+            File::Temp | File::Virtual | File::Local => self.registers.temp,
+            File::Input => self.registers.input,
+            File::Output => self.registers.output,
+            File::Const => self.registers.constant,
+            File::Sampler => self.registers.sampler,
+            File::Addr => FileSpec { count: u32::from(self.registers.address_lanes > 0), ports: 1, relative: false },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ir::op::{Form, Op, Shape};
+
+    const VEC4: &str = include_str!("../../targets/vec4.toml");
+
+    fn error(from: &str, to: &str) -> String {
+        assert!(VEC4.contains(from), "{from}");
+        Target::from_toml(&VEC4.replacen(from, to, 1)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn every_embedded_target_loads_under_its_name() {
+        for name in Target::names() {
+            assert_eq!(Target::builtin(name).unwrap().name, name);
+        }
+        assert!(Target::builtin("nope").is_err());
+    }
+
+    #[test]
+    fn vec4_has_a_pattern_for_every_core_operation_that_computes() {
+        let target = Target::builtin("vec4").unwrap();
+        for &op in Op::ALL {
+            let computes = matches!(op.shape(), Shape::Lanewise | Shape::ScalarUnit | Shape::Reduce);
+            if op.form() == Form::Core && computes {
+                assert!(target.patterns.iter().any(|p| p.root() == op && p.len == 1), "{op}");
+            }
+        }
+        assert!(target.patterns.windows(2).all(|w| w[0].len >= w[1].len));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        assert!(error("MOV = {", "MOVE = {").contains("MOVE"));
+        assert!(error("END = { slots = 0, latency = 0 }", "").contains("END"));
+        assert!(error("temp = { count = 32", "temp = { count = 0").contains("registers.temp"));
+        assert!(error("flow = true", "flow = true\nflew = 1").contains("flew"));
+        assert!(error("\"vert\", \"frag\"", "\"geom\"").contains("geom"));
+        assert!(error("(add (mul ?a ?b) ?c)", "(add (mul ?a ?b) ?a)").contains("?a"));
+        assert!(error("MAD @ ?a ?b ?c", "MAD @ ?a ?b").contains("3 sources"));
+        assert!(error("(add (mul ?a ?b) ?c)", "(add (mol ?a ?b) ?c)").contains("mol"));
+        assert!(error("MAD @ ?a ?b ?c", "MAD @ ?a ?b ?d").contains("?d"));
+        assert!(error("MAD @ ?a ?b ?c", "MAD !t ?a ?b ?c").contains('@'));
+        assert!(error("SIN = { slots = 4, latency = 8 }", "").contains("SIN"));
+    }
+}
