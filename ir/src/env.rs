@@ -61,6 +61,13 @@ pub fn project(coords: [f32; 4]) -> [f32; 4] {
     [coords[0] * scale, coords[1] * scale, coords[2] * scale, 0.0]
 }
 
+/// The element that a dynamic index reaches: the constant part plus a whole float, when it is below
+/// `elems`. Reads elsewhere give 0, writes elsewhere are dropped.
+pub fn element(offset: u32, rel: f32, elems: u32) -> Option<u32> {
+    let at = f64::from(offset) + f64::from(rel);
+    (at >= 0.0 && at < f64::from(elems)).then_some(at as u32)
+}
+
 /// What one invocation wrote.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Outputs {

@@ -15,6 +15,8 @@
 //!   `kil -1.0`).
 //! - Outputs may be read back; they are variables until the end of `main`.
 
+pub mod inline;
+pub mod interp;
 pub mod text;
 pub mod verify;
 
