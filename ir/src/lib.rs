@@ -13,6 +13,7 @@ pub mod entity;
 pub mod env;
 pub mod eval;
 pub mod func;
+pub mod interp;
 pub mod op;
 pub mod op_table;
 pub mod pass;
