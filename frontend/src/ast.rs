@@ -14,6 +14,10 @@
 //!
 //! Follows the grammar of the OpenGL Shading Language 1.10.59, 1.20.8 and ES 1.00.17 (chapter 9).
 
+mod words;
+
+pub use words::*;
+
 use ir::diag::Span;
 
 /// A name with its place.
@@ -25,51 +29,6 @@ pub struct Name<'a> {
     pub span: Span,
 }
 
-/// Which language the text is in.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Version {
-    /// Desktop GLSL 1.10 (also without `#version`).
-    Glsl110,
-    /// Desktop GLSL 1.20.
-    Glsl120,
-    /// GLSL ES 1.00.
-    Es100,
-}
-
-impl Version {
-    /// The number that `#version` and `__VERSION__` use.
-    pub fn number(self) -> u32 {
-        match self {
-            Version::Glsl110 => 110,
-            Version::Glsl120 => 120,
-            Version::Es100 => 100,
-        }
-    }
-
-    /// Whether it is the language of OpenGL ES.
-    pub fn is_es(self) -> bool {
-        self == Version::Es100
-    }
-
-    /// The version with that number.
-    pub fn from_number(number: u32) -> Option<Version> {
-        [Version::Glsl110, Version::Glsl120, Version::Es100].into_iter().find(|v| v.number() == number)
-    }
-}
-
-/// What an `#extension` line asks for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum ExtBehavior {
-    /// Must be there.
-    Require,
-    /// Use it.
-    Enable,
-    /// Use it and warn at each use.
-    Warn,
-    /// As if unknown.
-    Disable,
-}
-
 /// One `#extension` line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Extension<'a> {
@@ -77,17 +36,6 @@ pub struct Extension<'a> {
     pub name: Name<'a>,
     /// What is asked.
     pub behavior: ExtBehavior,
-}
-
-/// One `#pragma` line that the language knows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PragmaKind {
-    /// `optimize(on)` or `optimize(off)`.
-    Optimize(bool),
-    /// `debug(on)` or `debug(off)`.
-    Debug(bool),
-    /// `STDGL invariant(all)`: every output is invariant.
-    InvariantAll,
 }
 
 /// A pragma and its place.
@@ -174,17 +122,6 @@ pub struct Param<'a> {
     pub span: Span,
 }
 
-/// How an argument travels.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Direction {
-    /// Copied in.
-    In,
-    /// Copied out.
-    Out,
-    /// Both.
-    InOut,
-}
-
 /// A declaration, at the outermost level or in a block.
 #[derive(Clone, Copy, Debug)]
 pub struct Decl<'a> {
@@ -247,30 +184,6 @@ pub struct Qualifiers {
     pub storage: Option<(Storage, Span)>,
 }
 
-/// Storage qualifiers of variables.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Storage {
-    /// `const`
-    Const,
-    /// `attribute`
-    Attribute,
-    /// `uniform`
-    Uniform,
-    /// `varying`
-    Varying,
-}
-
-/// Precision qualifiers of ES 1.00 (1.20 has the words reserved).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Precision {
-    /// `lowp`
-    Low,
-    /// `mediump`
-    Medium,
-    /// `highp`
-    High,
-}
-
 /// A type as written.
 #[derive(Clone, Copy, Debug)]
 pub struct TypeSpec<'a> {
@@ -289,7 +202,7 @@ pub struct TypeSpec<'a> {
 pub enum TypeName<'a> {
     /// A keyword.
     Builtin(BuiltinType),
-    /// A struct declared before.
+    /// A name where only a type can stand; the checker looks it up (it may be undeclared).
     Named(Name<'a>),
     /// A struct declared here.
     Struct(&'a StructDef<'a>),
@@ -324,45 +237,6 @@ pub struct ArraySpec<'a> {
     pub size: Option<&'a Expr<'a>>,
     /// With its brackets.
     pub span: Span,
-}
-
-/// Types that have a keyword.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum BuiltinType {
-    /// `void`
-    Void,
-    /// `float`, `int`, `bool` (one lane), `vecN`, `ivecN`, `bvecN`.
-    Vector(ir::types::Type),
-    /// `matCxR`; `matN` is `matNxN`. Each 2 to 4.
-    Matrix {
-        /// How many columns.
-        cols: u8,
-        /// How many rows.
-        rows: u8,
-    },
-    /// A sampler.
-    Sampler(SamplerKind),
-}
-
-/// Sampler types.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub enum SamplerKind {
-    /// `sampler1D`
-    D1,
-    /// `sampler2D`
-    D2,
-    /// `sampler3D`
-    D3,
-    /// `samplerCube`
-    Cube,
-    /// `sampler1DShadow`
-    D1Shadow,
-    /// `sampler2DShadow`
-    D2Shadow,
-    /// `sampler2DRect` (GL_ARB_texture_rectangle)
-    Rect,
-    /// `sampler2DRectShadow`
-    RectShadow,
 }
 
 /// Statements in braces.
@@ -556,177 +430,4 @@ pub enum ExprKind<'a> {
     },
     /// Something wrong; a diagnostic says what.
     Error,
-}
-
-/// Operators with one operand.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum UnaryOp {
-    /// `+a`
-    Plus,
-    /// `-a`
-    Minus,
-    /// `!a`
-    Not,
-    /// `++a`
-    PreInc,
-    /// `--a`
-    PreDec,
-    /// `a++`
-    PostInc,
-    /// `a--`
-    PostDec,
-}
-
-/// Operators with two operands (the reserved ones are errors and never in the tree).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum BinaryOp {
-    /// `*`
-    Mul,
-    /// `/`
-    Div,
-    /// `+`
-    Add,
-    /// `-`
-    Sub,
-    /// `<`
-    Lt,
-    /// `>`
-    Gt,
-    /// `<=`
-    Le,
-    /// `>=`
-    Ge,
-    /// `==`
-    Eq,
-    /// `!=`
-    Ne,
-    /// `&&`
-    And,
-    /// `^^`
-    Xor,
-    /// `||`
-    Or,
-}
-
-impl UnaryOp {
-    /// As written.
-    pub fn symbol(self) -> &'static str {
-        match self {
-            UnaryOp::Plus => "+",
-            UnaryOp::Minus => "-",
-            UnaryOp::Not => "!",
-            UnaryOp::PreInc | UnaryOp::PostInc => "++",
-            UnaryOp::PreDec | UnaryOp::PostDec => "--",
-        }
-    }
-
-    /// Whether it stands after its operand.
-    pub fn is_postfix(self) -> bool {
-        matches!(self, UnaryOp::PostInc | UnaryOp::PostDec)
-    }
-}
-
-impl BinaryOp {
-    /// As written.
-    pub fn symbol(self) -> &'static str {
-        match self {
-            BinaryOp::Mul => "*",
-            BinaryOp::Div => "/",
-            BinaryOp::Add => "+",
-            BinaryOp::Sub => "-",
-            BinaryOp::Lt => "<",
-            BinaryOp::Gt => ">",
-            BinaryOp::Le => "<=",
-            BinaryOp::Ge => ">=",
-            BinaryOp::Eq => "==",
-            BinaryOp::Ne => "!=",
-            BinaryOp::And => "&&",
-            BinaryOp::Xor => "^^",
-            BinaryOp::Or => "||",
-        }
-    }
-}
-
-impl BuiltinType {
-    /// The type of a keyword, for instance `vec3` or `mat2x4`.
-    pub fn from_keyword(word: &str) -> Option<BuiltinType> {
-        if word == "void" {
-            return Some(BuiltinType::Void);
-        }
-        if let Some(ty) = ir::types::Type::parse(word) {
-            return Some(BuiltinType::Vector(ty));
-        }
-        if let Some(kind) = SamplerKind::ALL.into_iter().find(|k| k.keyword() == word) {
-            return Some(BuiltinType::Sampler(kind));
-        }
-        let digit = |c: u8| (b'2'..=b'4').contains(&c).then(|| c - b'0');
-        match *word.strip_prefix("mat")?.as_bytes() {
-            [n] => digit(n).map(|n| BuiltinType::Matrix { cols: n, rows: n }),
-            [c, b'x', r] => Some(BuiltinType::Matrix { cols: digit(c)?, rows: digit(r)? }),
-            _ => None,
-        }
-    }
-}
-
-impl std::fmt::Display for BuiltinType {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            BuiltinType::Void => f.write_str("void"),
-            BuiltinType::Vector(ty) => ty.fmt(f),
-            BuiltinType::Matrix { cols, rows } if cols == rows => write!(f, "mat{cols}"),
-            BuiltinType::Matrix { cols, rows } => write!(f, "mat{cols}x{rows}"),
-            BuiltinType::Sampler(kind) => f.write_str(kind.keyword()),
-        }
-    }
-}
-
-impl SamplerKind {
-    /// All of them.
-    pub const ALL: [SamplerKind; 8] = [
-        SamplerKind::D1,
-        SamplerKind::D2,
-        SamplerKind::D3,
-        SamplerKind::Cube,
-        SamplerKind::D1Shadow,
-        SamplerKind::D2Shadow,
-        SamplerKind::Rect,
-        SamplerKind::RectShadow,
-    ];
-
-    /// The keyword.
-    pub fn keyword(self) -> &'static str {
-        match self {
-            SamplerKind::D1 => "sampler1D",
-            SamplerKind::D2 => "sampler2D",
-            SamplerKind::D3 => "sampler3D",
-            SamplerKind::Cube => "samplerCube",
-            SamplerKind::D1Shadow => "sampler1DShadow",
-            SamplerKind::D2Shadow => "sampler2DShadow",
-            SamplerKind::Rect => "sampler2DRect",
-            SamplerKind::RectShadow => "sampler2DRectShadow",
-        }
-    }
-}
-
-impl Precision {
-    /// The keyword.
-    pub fn keyword(self) -> &'static str {
-        match self {
-            Precision::Low => "lowp",
-            Precision::Medium => "mediump",
-            Precision::High => "highp",
-        }
-    }
-}
-
-impl Storage {
-    /// The keyword.
-    pub fn keyword(self) -> &'static str {
-        match self {
-            Storage::Const => "const",
-            Storage::Attribute => "attribute",
-            Storage::Uniform => "uniform",
-            Storage::Varying => "varying",
-        }
-    }
 }

@@ -1,10 +1,113 @@
 //! The front end: GLSL text to tokens, syntax tree, typed tree and three-address code.
 //!
 //! ```text
-//! text -> preprocess -> lexer's tokens -> parse -> ast
+//! text -> preprocess -> tokens -> parse -> ast
+//! ```
+//!
+//! In: a [`SourceMap`] with the shader's text and the [`Options`]. Out: values that live in the
+//! caller's `bumpalo` arena, and a list of diagnostics. The crate opens no files: what `#include` names is
+//! asked of the caller. Nothing in a text may make it panic, hang, or use stack or memory without
+//! a bound; [`Limits`] lists the bounds.
+//!
+//! ```
+//! let mut sources = ir::diag::SourceMap::new();
+//! let file = sources.add("a.frag", "void main() { gl_FragColor = vec4(1.0); }");
+//! let arena = bumpalo::Bump::new();
+//! let parsed = frontend::parse(&arena, &mut sources, file, &frontend::Options::default());
+//! assert!(parsed.diagnostics.is_empty());
+//! assert_eq!(parsed.unit.items.len(), 1);
 //! ```
 
 pub mod ast;
+mod diags;
+pub mod dump;
+pub mod lexer;
 pub mod limits;
+pub mod parse;
+pub mod preprocess;
 
 pub use limits::Limits;
+
+use ast::{TranslationUnit, Version};
+use bumpalo::Bump;
+use diags::Diags;
+use ir::diag::{Diagnostic, FileId, Severity, SourceMap};
+use lexer::Token;
+use preprocess::Preprocessed;
+
+/// A text that `#include` named.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Included {
+    /// What diagnostics call it, and what the text's own `#include` lines are relative to.
+    pub name: String,
+    /// The text.
+    pub text: String,
+}
+
+/// Finds the text for `#include`: asked with the name as written and the name of the including
+/// text, it gives the text or says why there is none.
+pub type IncludeResolver<'r> = &'r dyn Fn(&str, &str) -> Result<Included, String>;
+
+/// What the caller may choose.
+#[derive(Clone)]
+pub struct Options<'r> {
+    /// The language of a text without `#version`.
+    pub default_version: Version,
+    /// Macros defined before the text (`-D`), each a name and a value.
+    pub defines: Vec<(String, String)>,
+    /// Bounds.
+    pub limits: Limits,
+    /// Finds included texts; without it `#include` is an unknown directive, as in the language.
+    pub include: Option<IncludeResolver<'r>>,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Options { default_version: Version::Glsl110, defines: Vec::new(), limits: Limits::default(), include: None }
+    }
+}
+
+/// What [`parse`] makes.
+#[derive(Debug)]
+pub struct Parsed<'a> {
+    /// The tree; with errors among the diagnostics it is incomplete.
+    pub unit: TranslationUnit<'a>,
+    /// The tokens that were parsed, for `--emit tokens`.
+    pub tokens: Vec<Token<'a>>,
+    /// Findings in the order of the stages.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Parsed<'_> {
+    /// Whether the text is wrong.
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(|d| d.severity == Severity::Error)
+    }
+}
+
+/// Preprocesses a text only.
+pub fn preprocess<'a>(
+    arena: &'a Bump,
+    sources: &mut SourceMap,
+    file: FileId,
+    options: &Options<'_>,
+) -> (Preprocessed<'a>, Vec<Diagnostic>) {
+    let mut diags = Diags::new(options.limits.errors);
+    let preprocessed = preprocess::preprocess(arena, sources, file, options, &mut diags);
+    (preprocessed, diags.into_vec())
+}
+
+/// Preprocesses and parses a text.
+pub fn parse<'a>(arena: &'a Bump, sources: &mut SourceMap, file: FileId, options: &Options<'_>) -> Parsed<'a> {
+    let mut diags = Diags::new(options.limits.errors);
+    let Preprocessed { version, tokens, extensions, pragmas } =
+        preprocess::preprocess(arena, sources, file, options, &mut diags);
+    let items = parse::parse_tokens(arena, &tokens, version, &options.limits, &mut diags);
+    let unit = TranslationUnit {
+        version,
+        extensions: arena.alloc_slice_copy(&extensions),
+        pragmas: arena.alloc_slice_copy(&pragmas),
+        items,
+    };
+    Parsed { unit, tokens, diagnostics: diags.into_vec() }
+}

@@ -12,12 +12,12 @@ pub struct Limits {
     /// Greatest height of an expression's tree (500): `a+a+a` has height 3. Later stages recurse over it.
     /// Error `expression-too-deep`.
     pub expr_height: usize,
-    /// Most tokens after preprocessing (1,000,000). Error `too-many-tokens`.
+    /// Most tokens of a file before and after preprocessing (1,000,000). Error `too-many-tokens`.
     pub tokens: usize,
     /// Most tokens that macro expansion may make in all (1,000,000), counting intermediate ones.
     /// Error `macro-expansion-too-large`.
     pub expansion: usize,
-    /// Deepest nesting of macro expansions inside each other (200). Error `macro-nesting-too-deep`.
+    /// Most macro expansions inside each other, by their bodies or by their arguments (200). Error `macro-nesting-too-deep`.
     pub macro_depth: usize,
     /// Most parameters of a macro (255). Error `too-many-macro-parameters`.
     pub macro_params: usize,
@@ -27,7 +27,7 @@ pub struct Limits {
     pub include_depth: usize,
     /// Longest identifier, in bytes (1,024). Error `identifier-too-long`.
     pub identifier: usize,
-    /// Longest source text in bytes, files that it includes counted in (16 MiB). Error
+    /// Longest source text in bytes, files that it includes counted in (4 MiB). Error
     /// `source-too-large`.
     pub source_bytes: usize,
     /// After that many errors the front end stops (20). Error `too-many-errors`.
@@ -46,7 +46,7 @@ impl Default for Limits {
             conditional_depth: 256,
             include_depth: 32,
             identifier: 1024,
-            source_bytes: 16 << 20,
+            source_bytes: 4 << 20,
             errors: 20,
         }
     }
