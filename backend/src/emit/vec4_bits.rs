@@ -67,7 +67,7 @@ pub fn check_structure(program: &Program) -> Result<(), String> {
             },
             Opcode::Brk | Opcode::Cont if !open.contains(&Opcode::Loop) => return at("outside of a loop"),
             Opcode::End if !open.is_empty() => return at("inside of IF or LOOP"),
-            Opcode::Cal if !inst.target.is_some_and(|t| (t as usize) < program.insts.len()) => {
+            Opcode::Cal if inst.target.is_none_or(|t| t as usize >= program.insts.len()) => {
                 return at("goes outside of the program");
             }
             _ => {}

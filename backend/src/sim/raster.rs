@@ -102,7 +102,7 @@ pub fn draw<E>(
         for i in 1..polygon.len().saturating_sub(1) {
             let fan = [&polygon[0], &polygon[i], &polygon[i + 1]];
             if let Some(setup) = Setup::new(fan, frame.width, frame.height) {
-                if !(state.cull_back && !setup.front) {
+                if setup.front || !state.cull_back {
                     fill(frame, state, &setup, &mut shade)?;
                 }
             }

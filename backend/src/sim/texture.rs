@@ -4,6 +4,7 @@
 //! In: texels as floats, sampler state, coordinates and a level of detail. Out: one RGBA value.
 //! No input is refused here: NaN and infinite coordinates read some texel or the border.
 
+use ir::env::Lod;
 use ir::types::TexDim;
 
 /// What happens outside 0 to 1 (table 3.19).
@@ -244,6 +245,37 @@ impl Texture {
         mix(a, b, lod - low as f32)
     }
 
+    /// A shader's lookup: coordinates already divided, with the shadow reference in lane z.
+    pub fn lookup(&self, coords: [f32; 4], lod: Lod) -> [f32; 4] {
+        let at = [coords[0], coords[1], coords[2]];
+        let level = match lod {
+            Lod::Explicit(level) => level,
+            Lod::Implicit { bias, ddx, ddy } => self.scale_factor(at, ddx, ddy).log2() + bias,
+        };
+        self.sample(at, level, coords[2])
+    }
+
+    /// Texels a pixel (section 3.8.8, equation 3.18): the longer of the two differences.
+    fn scale_factor(&self, at: [f32; 3], ddx: [f32; 4], ddy: [f32; 4]) -> f32 {
+        let size = self.size().map(|s| s as f32);
+        let length = |d: [f32; 4]| {
+            let step = match self.dim {
+                TexDim::D1 => [d[0] * size[0], 0.0, 0.0],
+                TexDim::D2 => [d[0] * size[0], d[1] * size[1], 0.0],
+                TexDim::Rect => [d[0], d[1], 0.0],
+                TexDim::D3 => [d[0] * size[0], d[1] * size[1], d[2] * size[2]],
+                TexDim::Cube => {
+                    let face = major_face(at);
+                    let (_, here) = cube_coords(at, face);
+                    let (_, there) = cube_coords([at[0] + d[0], at[1] + d[1], at[2] + d[2]], face);
+                    [(there[0] - here[0]) * size[0], (there[1] - here[1]) * size[1], 0.0]
+                }
+            };
+            step.iter().map(|s| s * s).sum::<f32>().sqrt()
+        };
+        length(ddx).max(length(ddy))
+    }
+
     /// Section 3.8.9: the limit is 0.5 for a linear magnification beside nearest minification
     /// between levels.
     fn magnify_limit(&self) -> f32 {
@@ -433,6 +465,20 @@ mod tests {
         assert_eq!(t.sample([0.4, 0.0, 0.0], 9.0, 0.0)[0], 1.5);
         assert_eq!(t.sample([0.25, 0.0, 0.0], 1.0, 0.0)[0], 0.5);
         assert_eq!(t.sample([0.25, 0.0, 0.0], 1.5, 0.0)[0], 1.0);
+    }
+
+    #[test]
+    fn the_level_follows_the_differences() {
+        let mut t = row(&[0.0, 1.0, 2.0, 3.0]);
+        t.generate_mipmaps();
+        let at = |ddx: f32, bias| {
+            let lod = Lod::Implicit { bias, ddx: [ddx, 0.0, 0.0, 0.0], ddy: [0.0; 4] };
+            t.lookup([0.25, 0.0, 0.0, 0.0], lod)[0]
+        };
+        assert_eq!(at(0.0, 0.0), 0.5); // magnified
+        assert_eq!(at(0.5, 0.0), 0.5); // two texels a pixel: level 1, whose first texel is 0.5
+        assert_eq!(at(0.25, 2.0), 1.5);
+        assert_eq!(t.lookup([0.25, 0.0, 0.0, 0.0], Lod::Explicit(2.0))[0], 1.5);
     }
 
     #[test]
