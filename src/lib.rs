@@ -1,1 +1,4 @@
-//! eggshade: facade (front end and back end together).
+//! eggshade: GLSL to machine code of vec4 machines, front end and back end together.
+
+pub mod render;
+pub mod world;
