@@ -2,5 +2,10 @@
 //! chooses under the target's costs, and the choice goes back to SSA.
 
 pub mod analysis;
+pub mod blocks;
+pub mod cost;
+pub mod extract;
+pub mod from_egraph;
 pub mod lang;
+pub mod price;
 mod transfer;
