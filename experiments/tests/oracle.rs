@@ -1,0 +1,26 @@
+//! The outside judge itself: does Mesa start, draw exact floats, and refuse what is wrong?
+
+use eggshade::render::View;
+use eggshade::render::mesh::Mesh;
+use eggshade_lab::oracle::{Driver, Job, OracleError, open_or_skip};
+
+#[test]
+fn mesa_draws_exact_floats_and_refuses_errors() {
+    let Some(mesa) = open_or_skip(Driver::Softpipe) else { return };
+    let view = View { mesh: Mesh::Quad, width: 4, height: 4, turn: [0.0; 2] };
+    let (mesh, state) = (Mesh::Quad.triangles(), view.state());
+    let job = Job {
+        vertex: "void main() { gl_Position = ftransform(); }",
+        fragment: "uniform float k; void main() { gl_FragColor = vec4(k, -1.5, gl_FragCoord.x, 3.5); }",
+        mesh: &mesh,
+        state: &state,
+        uniforms: &[("k".into(), vec![0.25])],
+        textures: &[],
+        size: [4, 4],
+        clear: [0.0; 4],
+    };
+    let pixels = mesa.draw(&job).unwrap();
+    assert_eq!(pixels[6], [0.25, -1.5, 2.5, 3.5]);
+    let wrong = Job { fragment: "void main() { gl_FragColor = 1; }", ..job };
+    assert!(matches!(mesa.draw(&wrong), Err(OracleError::Refused(_))));
+}
