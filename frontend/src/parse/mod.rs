@@ -270,7 +270,8 @@ impl<'a> Parser<'a, '_> {
         self.lost = false;
     }
 
-    /// Skips to where a statement can begin: after a `;`, before a `}` or a statement's keyword.
+    /// Skips to where a statement can begin: after a `;` or a `}` that closes what was opened on the way, before any
+    /// other `}` or a statement's keyword.
     fn recover_stmt(&mut self) {
         let mut braces = 0usize;
         loop {
@@ -278,6 +279,11 @@ impl<'a> Parser<'a, '_> {
                 Tok::Eof => break,
                 Tok::LBrace => braces += 1,
                 Tok::RBrace if braces == 0 => break,
+                Tok::RBrace if braces == 1 => {
+                    self.bump();
+                    self.eat(Tok::Semi);
+                    break;
+                }
                 Tok::RBrace => braces -= 1,
                 Tok::Semi if braces == 0 => {
                     self.bump();

@@ -158,11 +158,13 @@ impl<'a> Preprocessor<'a, '_> {
                     if !self.peek_raw().is_some_and(|t| t.tok == Tok::LParen) {
                         return Some(token);
                     }
-                    if let Some(args) = self.arguments(token, params.len()) {
-                        let args: Vec<_> = args.iter().map(|arg| self.expand_list(arg, token.span)).collect();
-                        let tokens = self.substitute(&found, &args, token);
-                        self.push_context(tokens, Some(token.text), false, token.span);
-                    }
+                    let Some(args) = self.arguments(token, params.len()) else {
+                        // The name stands in, so that the parser does not complain again.
+                        return Some(token);
+                    };
+                    let args: Vec<_> = args.iter().map(|arg| self.expand_list(arg, token.span)).collect();
+                    let tokens = self.substitute(&found, &args, token);
+                    self.push_context(tokens, Some(token.text), false, token.span);
                 }
                 MacroKind::Line => {
                     let line = self.line_number(token.span);
