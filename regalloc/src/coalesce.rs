@@ -1,0 +1,187 @@
+//! Coalescing: merging the webs at both ends of a copy, lane by lane.
+//!
+//! The main use is the gather. `v.x <- a` and `v.y <- b` merge `a` and `b` into slots of `v`'s web,
+//! and from then on whoever computes `a` writes straight into the wanted lane. So copies that fill
+//! part of a register come first, then the rest by loop depth.
+//!
+//! **When two slots may be one.** Their ranges do not meet; or wherever one is written while the
+//! other is live, the write is a copy between lanes of the two slots (Chaitin's rule for moves,
+//! taken over everything in the slots): such a copy vanishes, so it destroys nothing.
+//!
+//! **Merging is aggressive**: nothing asks whether the result is still easy to colour. When
+//! colouring fails, [`crate::color`] names the webs that found no room, the cheapest merge is
+//! undone, and everything is tried again.
+
+use crate::code::Code;
+use crate::func::VReg;
+use crate::liveness::Liveness;
+use crate::shape::{LaneMap, LaneMaps};
+use crate::web::{Slot, Webs, joint_maps};
+use smallvec::SmallVec;
+
+/// A wish that one copy vanish.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Affinity {
+    /// The copy instruction.
+    pub inst: u32,
+    /// The register written.
+    pub dst: VReg,
+    /// The register read.
+    pub src: VReg,
+    /// Lanes of `dst` and of `src`.
+    pub pairs: SmallVec<[(u8, u8); 4]>,
+    /// Fills a part of a register whose other lanes come from elsewhere.
+    pub gather: bool,
+    /// How many loops it sits in.
+    pub depth: u32,
+}
+
+/// The affinities of `code`, most wanted first.
+pub fn affinities(code: &Code) -> Vec<Affinity> {
+    let mut list: Vec<Affinity> = Vec::new();
+    let mut block = 0;
+    for (inst, copies) in &code.copies {
+        while code.blocks[block].insts.end <= *inst {
+            block += 1;
+        }
+        let depth = code.blocks[block].loop_depth;
+        let first = list.len();
+        for c in copies {
+            let pair = (c.dst_lane, c.src_lane);
+            match list[first..].iter_mut().find(|a| a.dst == c.dst && a.src == c.src) {
+                Some(a) => a.pairs.push(pair),
+                None => {
+                    let pairs = SmallVec::from_slice(&[pair]);
+                    list.push(Affinity { inst: *inst, dst: c.dst, src: c.src, pairs, gather: false, depth });
+                }
+            }
+        }
+        for a in &mut list[first..] {
+            a.gather = a.pairs.len() < usize::from(code.vregs[a.dst.as_u32() as usize].lanes);
+        }
+    }
+    list.sort_by_key(|a| (!a.gather, std::cmp::Reverse(a.depth), std::cmp::Reverse(a.pairs.len()), a.inst));
+    list
+}
+
+/// Merges what `list` wishes, in order, except entries marked in `blocked`. Returns the entries
+/// whose merge was made.
+pub fn coalesce(webs: &mut Webs, list: &[Affinity], blocked: &[bool], live: &Liveness) -> Vec<u32> {
+    let mut made = Vec::new();
+    for (i, affinity) in list.iter().enumerate() {
+        if !blocked[i] && try_merge(webs, affinity, live) {
+            made.push(i as u32);
+        }
+    }
+    made
+}
+
+fn try_merge(webs: &mut Webs, affinity: &Affinity, live: &Liveness) -> bool {
+    let (mut a, _) = webs.home[affinity.dst.as_u32() as usize];
+    let (mut b, _) = webs.home[affinity.src.as_u32() as usize];
+    if a == b {
+        return false;
+    }
+    let mut wanted: SmallVec<[(u8, u8); 4]> = affinity
+        .pairs
+        .iter()
+        .map(|&(d, s)| (webs.slot_of(affinity.dst, d).1, webs.slot_of(affinity.src, s).1))
+        .collect();
+    // The web with more in it stays.
+    let size = |w: u32| (webs.webs[w as usize].array.is_some(), webs.webs[w as usize].members.len());
+    if size(b) > size(a) {
+        std::mem::swap(&mut a, &mut b);
+        wanted.iter_mut().for_each(|(x, y)| std::mem::swap(x, y));
+    }
+    let (web_a, web_b) = (&webs.webs[a as usize], &webs.webs[b as usize]);
+    let fixed_apart = matches!((web_a.fixed, web_b.fixed), (Some(x), Some(y)) if x != y);
+    let fixed_array = web_a.array.is_some() && web_b.fixed.is_some() && web_a.fixed.is_none();
+    if fixed_apart || fixed_array || (web_a.array.is_some() && web_b.array.is_some()) {
+        return false;
+    }
+    // `into` sends slots of b to slots of a; the copied lanes say where, the others may go anywhere.
+    let (wa, wb) = (web_a.width(), web_b.width());
+    let mut ways = LaneMaps::all(wb);
+    for &(x, y) in &wanted {
+        ways = ways.sending(y, x);
+    }
+    let mut known: [[Option<bool>; 4]; 4] = Default::default();
+    let mut best: Option<(u8, u32, LaneMap, LaneMaps)> = None;
+    for into in ways.iter() {
+        let added = (0..wb).filter(|&j| into.lane(j) >= wa).count() as u8;
+        let width = wa + added;
+        // New slots are used in order, so that each shape comes once.
+        if (0..wb).any(|j| into.lane(j) >= width) || best.is_some_and(|(w, ..)| w < width) {
+            continue;
+        }
+        let fits = (0..wb).filter(|&j| into.lane(j) < wa).all(|j| {
+            let k = into.lane(j);
+            *known[j as usize][k as usize].get_or_insert_with(|| {
+                let (slot_a, slot_b) = (&web_a.slots[k as usize], &web_b.slots[j as usize]);
+                may_share(webs, (a, k, slot_a), (b, j, slot_b), live)
+            })
+        });
+        if !fits {
+            continue;
+        }
+        let maps = joint_maps((web_a.maps, wa), (web_b.maps, wb), into, width);
+        let better = best.is_none_or(|(w, n, ..)| width < w || maps.len() > n);
+        if !maps.is_empty() && better {
+            best = Some((width, maps.len(), into, maps));
+        }
+    }
+    let Some((_, _, into, maps)) = best else { return false };
+    webs.merge(a, b, into, maps);
+    true
+}
+
+/// Whether slot `a` and slot `b` may be one (see the module doc).
+fn may_share(webs: &Webs, a: (u32, u8, &Slot), b: (u32, u8, &Slot), live: &Liveness) -> bool {
+    if !a.2.ranges.overlaps(&b.2.ranges) {
+        return true;
+    }
+    // A write to a lane of `of` destroys what lives in `other`, unless it copies between the two.
+    let safe = |of: &Slot, other: &Slot| {
+        of.lanes.iter().all(|&lane| {
+            live.defs(lane).iter().all(|def| {
+                let inside = def.copy_of.is_some_and(|src| {
+                    let at = webs.slot_of_lane(src);
+                    at == (a.0, a.1) || at == (b.0, b.1)
+                });
+                inside || !other.ranges.covers(def.pos)
+            })
+        })
+    };
+    safe(a.2, b.2) && safe(b.2, a.2)
+}
+
+/// For each web the copies left to other webs: the other web, and the pairs of slots (own, other) that
+/// would make the copy vanish.
+pub type Hints = Vec<Vec<(u32, SmallVec<[(u8, u8); 4]>)>>;
+
+/// The copies left between different webs. Colouring takes them as hints.
+pub fn hints(webs: &Webs, list: &[Affinity]) -> Hints {
+    let mut hints = vec![Vec::new(); webs.webs.len()];
+    for affinity in list {
+        let (a, b) = (webs.home[affinity.dst.as_u32() as usize].0, webs.home[affinity.src.as_u32() as usize].0);
+        if a == b {
+            continue;
+        }
+        let pairs: SmallVec<[(u8, u8); 4]> = affinity
+            .pairs
+            .iter()
+            .map(|&(d, s)| (webs.slot_of(affinity.dst, d).1, webs.slot_of(affinity.src, s).1))
+            .collect();
+        hints[b as usize].push((a, pairs.iter().map(|&(x, y)| (y, x)).collect()));
+        hints[a as usize].push((b, pairs));
+    }
+    hints
+}
+
+/// The lanes that a copy moves onto themselves, given final places, are all of them.
+pub fn is_identity(copies: &[crate::func::LaneCopy], place: impl Fn(VReg) -> crate::output::Place) -> bool {
+    copies.iter().all(|c| {
+        let (d, s) = (place(c.dst), place(c.src));
+        d.reg == s.reg && d.map.lane(c.dst_lane) == s.map.lane(c.src_lane)
+    })
+}
