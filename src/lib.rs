@@ -1,4 +1,5 @@
 //! eggshade: GLSL to machine code of vec4 machines, front end and back end together.
 
+pub mod diagnostics;
 pub mod render;
 pub mod world;

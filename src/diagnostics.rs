@@ -1,0 +1,103 @@
+//! Diagnostics as people and tools read them: with file, line, column, the source line and a caret,
+//! or as JSON.
+
+use codespan_reporting::diagnostic as out;
+use codespan_reporting::files::SimpleFiles;
+use codespan_reporting::term;
+use ir::diag::{Diagnostic, Severity, SourceMap, Span};
+use serde_json::{Value, json};
+
+/// A span in whole characters and within the text, as the renderer wants it.
+fn range(sources: &SourceMap, span: Span) -> std::ops::Range<usize> {
+    let text = &sources.file(span.file).text;
+    let floor = |at: u32| {
+        let at = (at as usize).min(text.len());
+        (0..=at).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0)
+    };
+    let lo = floor(span.lo);
+    lo..floor(span.hi).max(lo)
+}
+
+/// All diagnostics for people, each with its source line and a caret.
+pub fn render(sources: &SourceMap, diagnostics: &[Diagnostic]) -> String {
+    let mut files = SimpleFiles::new();
+    for file in sources.files() {
+        files.add(file.name.as_str(), file.text.as_str());
+    }
+    let config = term::Config::default();
+    let mut text = String::new();
+    for diagnostic in diagnostics {
+        let severity = match diagnostic.severity {
+            Severity::Error => out::Severity::Error,
+            Severity::Warning => out::Severity::Warning,
+        };
+        let known = |span: Span| (span.file.0 as usize) < sources.files().len();
+        let labels = diagnostic.labels.iter().filter(|l| known(l.span)).enumerate().map(|(i, label)| {
+            let style = if i == 0 { out::LabelStyle::Primary } else { out::LabelStyle::Secondary };
+            let file = label.span.file.0 as usize;
+            out::Label::new(style, file, range(sources, label.span)).with_message(&label.text)
+        });
+        let rendered = out::Diagnostic::new(severity)
+            .with_code(diagnostic.code)
+            .with_message(&diagnostic.message)
+            .with_labels(labels.collect())
+            .with_notes(diagnostic.notes.iter().map(|n| format!("note: {n}")).collect());
+        if term::emit_to_string(&mut text, &config, &files, &rendered).is_err() {
+            text.push_str(&format!("{diagnostic}\n"));
+        }
+    }
+    text
+}
+
+/// One diagnostic for tools: severity, code, message, file, line and column (from 1), notes.
+pub fn to_json(sources: &SourceMap, diagnostic: &Diagnostic) -> Value {
+    let severity = match diagnostic.severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    };
+    let places: Vec<Value> = diagnostic
+        .labels
+        .iter()
+        .filter(|l| (l.span.file.0 as usize) < sources.files().len())
+        .map(|l| {
+            let (line, column) = sources.line_col(l.span);
+            let name = &sources.file(l.span.file).name;
+            let source = sources.line_text(l.span.file, line);
+            json!({"file": name, "line": line, "column": column, "text": l.text, "source": source})
+        })
+        .collect();
+    json!({
+        "severity": severity,
+        "code": diagnostic.code,
+        "message": diagnostic.message,
+        "labels": places,
+        "notes": diagnostic.notes,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_source_line_and_a_caret_are_shown() {
+        let mut sources = SourceMap::new();
+        let file = sources.add("a.frag", "void main()\n{\n    fool = 1.0;\n}\n");
+        let error = Diagnostic::error("undeclared-name", Span::new(file, 18, 22), "`fool` is not declared")
+            .note("GLSL 1.10, section 4.2.2");
+        let text = render(&sources, std::slice::from_ref(&error));
+        assert!(text.contains("a.frag:3:5") && text.contains("    fool = 1.0;") && text.contains("^^^^"), "{text}");
+        let json = to_json(&sources, &error);
+        assert_eq!((&json["labels"][0]["line"], &json["labels"][0]["column"]), (&json!(3), &json!(5)));
+    }
+
+    #[test]
+    fn spans_outside_of_the_text_do_not_panic() {
+        let mut sources = SourceMap::new();
+        let file = sources.add("a.frag", "é");
+        for (lo, hi) in [(0, 1), (1, 2), (5, 9), (2, 0)] {
+            let error = Diagnostic::error("x", Span::new(file, lo, hi), "m");
+            assert!(render(&sources, &[error]).contains("error[x]: m"));
+        }
+    }
+}
