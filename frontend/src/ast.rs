@@ -330,7 +330,7 @@ pub enum Condition<'a> {
     },
 }
 
-/// An expression. Parentheses leave no node, but the span of what is in them is without them.
+/// An expression. Parentheses leave no node; they are part of the span of what is in them.
 #[derive(Clone, Copy, Debug)]
 pub struct Expr<'a> {
     /// What it is.

@@ -89,8 +89,8 @@ impl Dump<'_> {
                     Direction::Out => "out",
                     Direction::InOut => "inout",
                 };
-                let name = param.name.map_or("", |n| n.text);
-                d.line(format_args!("param {constant}{direction} {} {name}", type_text(&param.ty)));
+                let name = param.name.map_or(String::new(), |n| format!(" {}", n.text));
+                d.line(format_args!("param {constant}{direction} {}{name}", type_text(&param.ty)));
                 d.nested(|d| {
                     d.array("size", param.ty.array);
                     d.array("size", param.array);

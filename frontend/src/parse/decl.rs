@@ -27,13 +27,11 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn end_of_decl(&mut self, kind: &DeclKind<'a>) {
-        if !self.lost {
-            let context = match kind {
-                DeclKind::Prototype(_) => "after the prototype, or `{`",
-                _ => "after the declaration",
-            };
-            self.expect(Tok::Semi, context);
-        }
+        let context = match kind {
+            DeclKind::Prototype(_) => "after the prototype, or `{`",
+            _ => "after the declaration",
+        };
+        self.semicolon(context);
     }
 
     fn function(&mut self, header: FunctionHeader<'a>) -> ItemKind<'a> {
@@ -334,7 +332,7 @@ impl<'a> Parser<'a, '_> {
                 break;
             }
         }
-        self.expect(Tok::Semi, "after the struct's member");
+        self.semicolon("after the struct's member");
         Some(FieldDecl { ty, names: self.bump.alloc_slice_copy(&names), span: self.span_from(start) })
     }
 

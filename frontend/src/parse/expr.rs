@@ -296,7 +296,8 @@ impl<'a> Parser<'a, '_> {
                 self.bump();
                 let node = self.comma();
                 self.expect(Tok::RParen, "after the expression");
-                node
+                let expr = Expr { span: self.span_from(token.span), ..*node.expr };
+                Node { expr: self.bump.alloc(expr), height: node.height }
             }
             Tok::Int | Tok::Float | Tok::BadNumber | Tok::Kw(Kw::True | Kw::False) => {
                 let kind = self.literal(token);

@@ -135,6 +135,17 @@ impl<'a> Parser<'a, '_> {
         found
     }
 
+    /// Takes the `;` that ends a statement or declaration. When it is missing and what follows can only begin
+    /// something new, the parser goes on as if it were there.
+    fn semicolon(&mut self, context: &str) {
+        if !self.lost
+            && !self.expect(Tok::Semi, context)
+            && matches!(self.tok(), Tok::Kw(_) | Tok::Type(_) | Tok::RBrace)
+        {
+            self.lost = self.diags.stopped();
+        }
+    }
+
     fn expect_keyword(&mut self, keyword: Kw, context: &str) -> bool {
         let found = self.eat(Tok::Kw(keyword)).is_some();
         if !found {

@@ -63,9 +63,7 @@ impl<'a> Parser<'a, '_> {
             return self.local_decl().map_or(StmtKind::Error, StmtKind::Decl);
         }
         let expr = self.expr();
-        if !self.lost {
-            self.expect(Tok::Semi, "after the expression");
-        }
+        self.semicolon("after the expression");
         StmtKind::Expr(expr)
     }
 
@@ -87,16 +85,14 @@ impl<'a> Parser<'a, '_> {
             _ => return self.simple_stmt(),
         };
         self.bump();
-        self.expect(Tok::Semi, &format!("after `{}`", keyword.text()));
+        self.semicolon(&format!("after `{}`", keyword.text()));
         jump
     }
 
     fn return_stmt(&mut self) -> StmtKind<'a> {
         self.bump();
         let value = (!self.at(Tok::Semi)).then(|| self.expr());
-        if !self.lost {
-            self.expect(Tok::Semi, "after `return`");
-        }
+        self.semicolon("after `return`");
         StmtKind::Return(value)
     }
 
@@ -148,9 +144,7 @@ impl<'a> Parser<'a, '_> {
             return StmtKind::Error;
         }
         let cond = self.parenthesized("while");
-        if !self.lost {
-            self.expect(Tok::Semi, "after `do ... while (...)`");
-        }
+        self.semicolon("after `do ... while (...)`");
         StmtKind::DoWhile { body, cond }
     }
 

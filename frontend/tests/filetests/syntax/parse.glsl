@@ -196,3 +196,14 @@ void main() {
     a = (b; //~ error syntax-error
     a = vec2; //~ error syntax-error
 }
+//--- missing semicolons
+float a
+void main() { //~ error syntax-error
+    b = 1.0
+    if (true) c = 1.0 //~ error syntax-error
+    else c = 2.0 //~ error syntax-error
+} //~ error syntax-error
+struct S { float x
+    float y //~ error syntax-error
+}; //~ error syntax-error
+S s;
