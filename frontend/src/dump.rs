@@ -17,9 +17,9 @@ pub fn dump_tokens(tokens: &[Token<'_>], sources: &SourceMap, blanks: bool) -> S
         }
         let line = sources.line_col(token.span).0;
         if blanks && i > 0 && token.space_before {
-            let _ = writeln!(out, "{line:>4} {:<10}", PaperKind::Blank.name());
+            let _ = writeln!(out, "{line:<4} {:<10}", PaperKind::Blank.name());
         }
-        let _ = writeln!(out, "{line:>4} {:<10} {}", PaperKind::of(token.tok).name(), token.text);
+        let _ = writeln!(out, "{line:<4} {:<10} {}", PaperKind::of(token.tok).name(), token.text);
     }
     out.lines().map(str::trim_end).fold(String::with_capacity(out.len()), |text, line| text + line + "\n")
 }

@@ -45,36 +45,36 @@ fn tokens_of_the_papers_example() {
     let arena = bumpalo::Bump::new();
     let parsed = frontend::parse(&arena, &mut sources, file, &Options::default());
     expect![[r#"
-           1 keyword    attribute
-           1 keyword    vec4
-           1 identifier my_Vertex
-           1 operator   ;
-           2 keyword    uniform
-           2 keyword    mat4
-           2 identifier my_TransformMatrix
-           2 operator   ;
-           3 keyword    void
-           3 identifier main
-           3 operator   (
-           3 operator   )
-           3 operator   {
-           4 identifier gl_Position
-           4 operator   =
-           4 identifier my_TransformMatrix
-           4 operator   *
-           4 identifier my_Vertex
-           4 operator   ;
-           5 operator   }
+        1    keyword    attribute
+        1    keyword    vec4
+        1    identifier my_Vertex
+        1    operator   ;
+        2    keyword    uniform
+        2    keyword    mat4
+        2    identifier my_TransformMatrix
+        2    operator   ;
+        3    keyword    void
+        3    identifier main
+        3    operator   (
+        3    operator   )
+        3    operator   {
+        4    identifier gl_Position
+        4    operator   =
+        4    identifier my_TransformMatrix
+        4    operator   *
+        4    identifier my_Vertex
+        4    operator   ;
+        5    operator   }
     "#]]
     .assert_eq(&frontend::dump::dump_tokens(&parsed.tokens, &sources, false));
     let blanks = frontend::dump::dump_tokens(&parsed.tokens[..4], &sources, true);
     expect![[r#"
-           1 keyword    attribute
-           1 blank
-           1 keyword    vec4
-           1 blank
-           1 identifier my_Vertex
-           1 operator   ;
+        1    keyword    attribute
+        1    blank
+        1    keyword    vec4
+        1    blank
+        1    identifier my_Vertex
+        1    operator   ;
     "#]]
     .assert_eq(&blanks);
 }
