@@ -1,0 +1,318 @@
+//! Declarations of variables: qualifiers, initializers, redeclaration (GLSL 1.10 chapter 4).
+
+use super::{Checker, MAX_REGISTERS};
+use crate::ast::{self, DeclKind, Declarator, Name, Qualifiers, Storage, VarsDecl};
+use crate::typed::{Expr, NameEntry, Role, Stmt, StmtKind, Ty, Var, VarId};
+use ir::diag::{Diagnostic, Span};
+use ir::types::{Scalar, Stage};
+
+impl<'a> Checker<'a> {
+    /// A declaration, outside or inside functions; what must run is appended to `out`.
+    pub(super) fn declaration(&mut self, decl: &ast::Decl<'a>, out: &mut Vec<Stmt<'a>>) {
+        match &decl.kind {
+            DeclKind::Vars(vars) => self.variables(vars, decl.span, out),
+            DeclKind::Precision { precision, ty } => self.default_precision(*precision, ty),
+            DeclKind::Invariant(names) => self.invariant_names(names, decl.span),
+            DeclKind::Prototype(header) => self.prototype(header),
+        }
+    }
+
+    fn variables(&mut self, decl: &VarsDecl<'a>, span: Span, out: &mut Vec<Stmt<'a>>) {
+        // `invariant varying vec3 a;` has a type; `invariant gl_Position;` is another kind.
+        let base = self.type_spec(&decl.ty);
+        if decl.vars.is_empty() {
+            if !matches!(decl.ty.base, ast::TypeName::Struct(_)) {
+                self.warning("empty-declaration", span, "the declaration declares nothing", "");
+            }
+            return;
+        }
+        for var in decl.vars {
+            if self.diags.stopped() {
+                return;
+            }
+            if let Some((id, init)) = self.variable(&decl.qualifiers, base, var) {
+                if self.current.is_some() {
+                    if self.var(id).role != Role::Const {
+                        out.push(Stmt { kind: StmtKind::Declare(id, init), span: var.span });
+                    }
+                } else if let Some(init) = init {
+                    self.inits.push((id, init));
+                }
+            }
+        }
+    }
+
+    /// One variable. Gives it with the initializer that must run.
+    pub(super) fn variable(
+        &mut self,
+        qualifiers: &Qualifiers,
+        base: Ty<'a>,
+        decl: &Declarator<'a>,
+    ) -> Option<(VarId, Option<&'a Expr<'a>>)> {
+        let mut ty = self.with_array(base, decl.array.as_ref());
+        let name = decl.name;
+        if ty == Ty::Void {
+            self.error("void-variable", name.span, format!("`{}` is declared void", name.text), "GLSL 1.10 section 4.1.1");
+            ty = Ty::Error;
+        }
+        let role = self.role_of(qualifiers, name);
+        self.check_qualified_type(qualifiers, role, ty, name);
+        if self.is_es() && ty.is_unsized() {
+            self.error("unsized-array", name.span, format!("the array `{}` needs a size", name.text), "GLSL ES 1.00 section 4.1.9");
+            ty = Ty::Error;
+        }
+        // The initializer is seen before the name: `int x = x;` reads the outer one.
+        let init = decl.init.map(|e| self.initializer(e, &mut ty, role, name));
+        if let Some(id) = self.redeclares(qualifiers, role, ty, name) {
+            return Some((id, None));
+        }
+        let mut var = Var {
+            name: name.text,
+            ty,
+            role,
+            builtin: false,
+            invariant: qualifiers.invariant.is_some(),
+            centroid: qualifiers.centroid.is_some(),
+            value: None,
+            span: name.span,
+        };
+        let mut run = None;
+        match (role, init) {
+            (Role::Const, None) => {
+                let message = format!("the constant `{}` has no initializer", name.text);
+                self.error("uninitialized-const", name.span, message, "GLSL 1.10 section 4.3.2");
+                var.ty = Ty::Error;
+            }
+            (Role::Const, Some(init)) => match init.constant() {
+                Some(lanes) if !init.ty.is_error() => var.value = Some(lanes),
+                _ if init.ty.is_error() => var.ty = Ty::Error,
+                _ => {
+                    let message = format!("the initializer of the constant `{}` is not constant", name.text);
+                    self.error("initializer-not-constant", init.span, message, "GLSL 1.10 section 4.3.2");
+                    var.ty = Ty::Error;
+                }
+            },
+            (Role::Uniform, Some(init)) => match init.constant() {
+                Some(lanes) if !init.ty.is_error() => var.value = Some(lanes),
+                _ if init.ty.is_error() => {}
+                _ => {
+                    let message = format!("the initializer of the uniform `{}` is not constant", name.text);
+                    self.error("initializer-not-constant", init.span, message, "GLSL 1.20 section 4.3.5");
+                }
+            },
+            (_, Some(init)) => {
+                if self.is_es() && self.current.is_none() && init.constant().is_none() && !init.ty.is_error() {
+                    let message = format!("the initializer of the global `{}` is not constant", name.text);
+                    self.error("initializer-not-constant", init.span, message, "GLSL ES 1.00 section 4.3");
+                }
+                run = Some(init);
+            }
+            _ => {}
+        }
+        let id = self.declare(var)?;
+        Some((id, run))
+    }
+
+    fn initializer(&mut self, e: &'a ast::Expr<'a>, ty: &mut Ty<'a>, role: Role, name: Name<'a>) -> &'a Expr<'a> {
+        let init = self.expr(e);
+        let note = "GLSL 1.10 section 4.3";
+        match role {
+            Role::Attribute | Role::Varying | Role::Input | Role::Output => {
+                let message = format!("{} `{}` cannot have an initializer", role.word(), name.text);
+                self.error("initializer-not-allowed", e.span, message, note);
+                return self.wrong(e.span);
+            }
+            Role::Uniform if !self.array_values() => {
+                let message = format!("uniform `{}` has an initializer, which exists from GLSL 1.20 on", name.text);
+                self.error("initializer-not-allowed", e.span, message, "GLSL 1.10 section 4.3.5");
+                return self.wrong(e.span);
+            }
+            _ => {}
+        }
+        if ty.has_sampler() {
+            self.error("sampler-misuse", e.span, "a sampler cannot be initialized", "GLSL 1.10 section 4.1.7");
+            return self.wrong(e.span);
+        }
+        if ty.contains(&|t| matches!(t, Ty::Array(..))) && matches!(ty, Ty::Array(..)) && !self.array_values() {
+            let message = "an array cannot have an initializer before GLSL 1.20";
+            self.error("needs-version-120", e.span, message, "GLSL 1.10 section 4.1.9");
+            return self.wrong(e.span);
+        }
+        if let (Ty::Array(elem, 0), Ty::Array(from, len)) = (*ty, init.ty)
+            && elem == from
+        {
+            *ty = Ty::Array(elem, len);
+        }
+        self.convert_or_report(init, *ty, e.span, "initializer")
+    }
+
+    fn role_of(&mut self, qualifiers: &Qualifiers, name: Name<'a>) -> Role {
+        let global = self.current.is_none();
+        match qualifiers.storage {
+            None if global => Role::Global,
+            None => Role::Local,
+            Some((Storage::Const, _)) => Role::Const,
+            Some((storage, span)) => {
+                if !global {
+                    let message = format!("`{}` is declared {} inside a function", name.text, storage.keyword());
+                    self.error("qualifier-not-global", span, message, "GLSL 1.10 section 4.3");
+                }
+                match storage {
+                    Storage::Attribute => Role::Attribute,
+                    Storage::Uniform => Role::Uniform,
+                    _ => Role::Varying,
+                }
+            }
+        }
+    }
+
+    fn check_qualified_type(&mut self, qualifiers: &Qualifiers, role: Role, ty: Ty<'a>, name: Name<'a>) {
+        let is_float = matches!(ty.without_array().scalar(), Some(Scalar::Float));
+        let word = role.word();
+        match role {
+            Role::Attribute => {
+                if self.features.stage != Stage::Vertex {
+                    let message = format!("attribute `{}` in a fragment shader", name.text);
+                    self.error("attribute-in-fragment", name.span, message, "GLSL 1.10 section 4.3.4");
+                }
+                if !ty.is_error() && (!is_float || matches!(ty, Ty::Array(..))) {
+                    let message = format!("attribute `{}` has type {ty}; it must be a float, vector or matrix of floats", name.text);
+                    self.error("bad-attribute-type", name.span, message, "GLSL 1.10 section 4.3.4");
+                }
+            }
+            Role::Varying if !ty.is_error() && !is_float => {
+                let message = format!("varying `{}` has type {ty}; it must be of floats", name.text);
+                self.error("bad-varying-type", name.span, message, "GLSL 1.10 section 4.3.6");
+            }
+            _ => {}
+        }
+        if ty.has_sampler() && role != Role::Uniform {
+            let message = format!("`{}` has a sampler in it and so must be a uniform or a parameter", name.text);
+            self.error("sampler-misuse", name.span, message, "GLSL 1.10 section 4.1.7");
+        }
+        if let Some(span) = qualifiers.invariant
+            && role != Role::Varying
+        {
+            self.error("bad-invariant", span, format!("{word} `{}` cannot be invariant", name.text), "GLSL 1.20 section 4.6.1");
+        }
+        if let Some(span) = qualifiers.centroid
+            && role != Role::Varying
+        {
+            self.error("bad-centroid", span, format!("{word} `{}` cannot be centroid", name.text), "GLSL 1.20 section 4.3.6");
+        }
+        if role == Role::Const && matches!(ty, Ty::Array(..)) && !self.array_values() {
+            let message = format!("the constant `{}` is an array, which exists from GLSL 1.20 on", name.text);
+            self.error("needs-version-120", name.span, message, "GLSL 1.10 section 4.3.2");
+        }
+    }
+
+    /// A second declaration that only adds a size or a qualifier.
+    fn redeclares(&mut self, qualifiers: &Qualifiers, role: Role, ty: Ty<'a>, name: Name<'a>) -> Option<VarId> {
+        let id = if name.text.starts_with("gl_") && self.current.is_none() {
+            self.builtin_var(name.text)?
+        } else {
+            self.scopes.here(name.text).var?
+        };
+        let before = *self.var(id);
+        let sizes = matches!((before.ty, ty), (Ty::Array(a, 0), Ty::Array(b, _)) if a == b);
+        let requalifies = before.builtin
+            && before.ty == ty
+            && (qualifiers.invariant.is_some() || qualifiers.centroid.is_some() || before.ty.has_array() || before.role == Role::Varying);
+        if !(sizes || requalifies) || before.role != role {
+            if before.builtin {
+                let message = format!("`{}` is declared by the language as {} {}", name.text, before.role.word(), before.ty);
+                self.error("reserved-name", name.span, message, "GLSL 1.10 section 7");
+                return Some(id);
+            }
+            return None;
+        }
+        if let Ty::Array(_, len) = ty {
+            let max = self.max_index.get(&id).copied();
+            if len > 0 && max.is_some_and(|m| m >= len) {
+                let message = format!("`{}` gets {len} elements, but element {} is used before", name.text, max.unwrap_or(0));
+                self.error("bad-array-size", name.span, message, "GLSL 1.10 section 4.1.9");
+            }
+            if before.builtin && len > 8 && name.text == "gl_TexCoord" {
+                let message = format!("`gl_TexCoord` gets {len} elements, gl_MaxTextureCoords is 8");
+                self.error("bad-array-size", name.span, message, "GLSL 1.10 section 7.6");
+            }
+            if len > 0 {
+                self.registers += ty.regs();
+            }
+        }
+        let var = &mut self.vars[id.0 as usize];
+        if sizes && !matches!(ty, Ty::Array(_, 0)) {
+            var.ty = ty;
+        }
+        var.invariant |= qualifiers.invariant.is_some();
+        var.centroid |= qualifiers.centroid.is_some();
+        Some(id)
+    }
+
+    /// Whether a user may declare the name; reports when not.
+    pub(super) fn check_name(&mut self, name: &Name<'a>) {
+        if name.text.starts_with("gl_") {
+            let message = format!("`{}`: names that start with gl_ are reserved", name.text);
+            self.error("reserved-name", name.span, message, "GLSL 1.10 section 3.7");
+        } else if name.text.contains("__") {
+            let message = format!("`{}`: names with two underscores in a row are reserved", name.text);
+            self.warning("reserved-name", name.span, message, "GLSL 1.10 section 3.7");
+        }
+    }
+
+    /// Puts a variable into the innermost scope.
+    pub(super) fn declare(&mut self, var: Var<'a>) -> Option<VarId> {
+        let name = Name { text: var.name, span: var.span };
+        self.check_name(&name);
+        let functions_apart = self.is_110();
+        let scope = self.scopes.path();
+        let meaning = self.scopes.here(name.text);
+        if meaning.var.is_some() || meaning.ty.is_some() || (meaning.func && !functions_apart) {
+            let before = meaning.span;
+            let message = format!("`{}` is already declared in this scope", name.text);
+            let diagnostic = Diagnostic::error("redeclared-name", name.span, message).label(before, "declared here first");
+            self.report(diagnostic, "GLSL 1.10 section 4.2.2");
+            return None;
+        }
+        let id = VarId(self.vars.len() as u32);
+        meaning.var = Some(id);
+        meaning.span = name.span;
+        if !matches!(var.role, Role::Const) && !var.ty.is_unsized() {
+            self.registers += var.ty.regs();
+        }
+        self.names.push(NameEntry { name: var.name, kind: var.role.word(), ty: var.ty.to_string(), scope, span: var.span });
+        self.vars.push(var);
+        if self.registers > MAX_REGISTERS {
+            self.too_many_registers(name.span);
+        }
+        Some(id)
+    }
+
+    /// `invariant a, b;`
+    fn invariant_names(&mut self, names: &[Name<'a>], span: Span) {
+        let note = "GLSL 1.20 section 4.6.1";
+        if !self.scopes.is_global() {
+            self.error("bad-invariant", span, "`invariant` stands outside all functions", note);
+            return;
+        }
+        for name in names {
+            let id = self.scopes.find_var(name.text).or_else(|| self.builtin_var(name.text));
+            match id {
+                None => self.unknown_variable(name.text, name.span),
+                Some(id) => {
+                    let var = self.var(id);
+                    let fits = match self.features.stage {
+                        Stage::Vertex => matches!(var.role, Role::Varying | Role::Output),
+                        Stage::Fragment => matches!(var.role, Role::Varying | Role::Input | Role::Output),
+                    };
+                    if fits {
+                        self.vars[id.0 as usize].invariant = true;
+                    } else {
+                        let message = format!("{} `{}` cannot be invariant", var.role.word(), name.text);
+                        self.error("bad-invariant", name.span, message, note);
+                    }
+                }
+            }
+        }
+    }
+}

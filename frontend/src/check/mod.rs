@@ -1,0 +1,287 @@
+//! The checker: syntax tree to typed tree.
+//!
+//! In comes what the parser made, out comes a [`Shader`] or, when something is wrong, only
+//! diagnostics. Each file of this folder has one theme: names ([`scope`]), types and declarations
+//! (`types`, `decl`), statements, expressions, calls, constructors, constant evaluation. After an
+//! error the guilty expression gets [`Ty::Error`], which fits everywhere, so one mistake gives one
+//! message.
+//!
+//! Follows the OpenGL Shading Language 1.10.59, 1.20.8 and ES 1.00.17; where drivers are known to
+//! take more, the comment says so.
+
+mod builtin_eval;
+mod call;
+mod const_eval;
+mod construct;
+mod decl;
+mod expr;
+mod function;
+mod operator;
+mod place;
+mod scope;
+mod stmt;
+mod suggest;
+mod types;
+
+use crate::Limits;
+use crate::ast::{self, PragmaKind, TranslationUnit, Version};
+use crate::builtins::{self, Features};
+use crate::diags::Diags;
+use crate::typed::{Expr, ExprKind, Func, FuncId, Lane, NameEntry, Shader, Ty, Var, VarId};
+use bumpalo::Bump;
+use ir::diag::{Diagnostic, Span};
+use ir::types::Stage;
+use rustc_hash::FxHashMap;
+use scope::Scopes;
+use std::cell::Cell;
+
+/// Most registers that all variables of a shader may take; error `too-many-registers`. One array
+/// element or matrix column is one register.
+pub const MAX_REGISTERS: u64 = 65_536;
+/// How deep structs and arrays may nest in each other; error `type-too-deep`.
+pub const MAX_TYPE_DEPTH: usize = 64;
+
+/// Checks a shader. The shader is `None` exactly when the list holds an error.
+pub fn check<'a>(
+    arena: &'a Bump,
+    unit: &TranslationUnit<'a>,
+    stage: Stage,
+    limits: &Limits,
+) -> (Option<Shader<'a>>, Vec<Diagnostic>) {
+    let mut checker = Checker::new(arena, unit, stage, limits);
+    checker.unit(unit);
+    checker.finish(unit)
+}
+
+/// The state of one run.
+struct Checker<'a> {
+    arena: &'a Bump,
+    features: Features,
+    diags: Diags,
+    vars: Vec<Var<'a>>,
+    funcs: Vec<Func<'a>>,
+    /// Which functions each function calls, with the place of the first call.
+    calls: Vec<Vec<(FuncId, Span)>>,
+    by_name: FxHashMap<&'a str, Vec<FuncId>>,
+    scopes: Scopes<'a>,
+    builtin_vars: FxHashMap<&'static str, VarId>,
+    builtin_structs: Vec<&'a crate::typed::StructTy<'a>>,
+    structs: u32,
+    /// Highest constant index into an array of open size.
+    max_index: FxHashMap<VarId, u32>,
+    inits: Vec<(VarId, &'a Expr<'a>)>,
+    names: Vec<NameEntry<'a>>,
+    current: Option<FuncId>,
+    loops: usize,
+    registers: u64,
+    wrote_color: Option<Span>,
+    wrote_data: Option<Span>,
+    float_precision: Vec<bool>,
+    /// Lanes of all folded constants together.
+    const_lanes: Cell<u64>,
+}
+
+impl<'a> Checker<'a> {
+    fn new(arena: &'a Bump, unit: &TranslationUnit<'a>, stage: Stage, limits: &Limits) -> Checker<'a> {
+        let features = Features::new(unit.version, stage, unit.extensions);
+        let mut checker = Checker {
+            arena,
+            features,
+            diags: Diags::new(limits.errors),
+            vars: Vec::new(),
+            funcs: Vec::new(),
+            calls: Vec::new(),
+            by_name: FxHashMap::default(),
+            scopes: Scopes::new(),
+            builtin_vars: FxHashMap::default(),
+            builtin_structs: Vec::new(),
+            structs: 0,
+            max_index: FxHashMap::default(),
+            inits: Vec::new(),
+            names: Vec::new(),
+            current: None,
+            loops: 0,
+            registers: 0,
+            wrote_color: None,
+            wrote_data: None,
+            // ES fragment shaders have no default precision for float (ES 1.00 section 4.5.3).
+            float_precision: vec![!unit.version.is_es() || stage == Stage::Vertex],
+            const_lanes: Cell::new(0),
+        };
+        checker.declare_builtin_structs();
+        checker
+    }
+
+    fn is_es(&self) -> bool {
+        self.features.version.is_es()
+    }
+
+    fn is_110(&self) -> bool {
+        self.features.version == Version::Glsl110
+    }
+
+    /// Whether arrays are values: constructors, assignment, comparison, results (1.20).
+    fn array_values(&self) -> bool {
+        self.features.version == Version::Glsl120
+    }
+
+    fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>, note: &str) {
+        self.report(Diagnostic::error(code, span, message), note);
+    }
+
+    fn warning(&mut self, code: &'static str, span: Span, message: impl Into<String>, note: &str) {
+        self.report(Diagnostic::warning(code, span, message), note);
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic, note: &str) {
+        self.diags.push(if note.is_empty() { diagnostic } else { diagnostic.note(note) });
+    }
+
+    fn alloc(&self, kind: ExprKind<'a>, ty: Ty<'a>, span: Span) -> &'a Expr<'a> {
+        self.arena.alloc(Expr::new(kind, ty, span))
+    }
+
+    fn constant(&self, lanes: &[Lane], ty: Ty<'a>, span: Span) -> &'a Expr<'a> {
+        self.alloc(ExprKind::Const(self.arena.alloc_slice_copy(lanes)), ty, span)
+    }
+
+    /// What stands for an expression about which an error was reported.
+    fn wrong(&self, span: Span) -> &'a Expr<'a> {
+        self.alloc(ExprKind::Const(&[]), Ty::Error, span)
+    }
+
+    fn var(&self, id: VarId) -> &Var<'a> {
+        &self.vars[id.0 as usize]
+    }
+
+    fn unit(&mut self, unit: &TranslationUnit<'a>) {
+        for item in unit.items {
+            if self.diags.stopped() {
+                return;
+            }
+            match item.kind {
+                ast::ItemKind::Decl(decl) => {
+                    let mut none = Vec::new();
+                    self.declaration(decl, &mut none);
+                }
+                ast::ItemKind::Function(function) => self.function(function),
+                ast::ItemKind::Error => {}
+            }
+        }
+    }
+
+    fn finish(mut self, unit: &TranslationUnit<'a>) -> (Option<Shader<'a>>, Vec<Diagnostic>) {
+        self.size_open_arrays();
+        let main = self.find_main(unit);
+        self.check_call_graph(main);
+        if let (Some(color), Some(data)) = (self.wrote_color, self.wrote_data) {
+            let diagnostic = Diagnostic::error("both-color-outputs", data, "`gl_FragColor` and `gl_FragData` are both written")
+                .label(color, "`gl_FragColor` is written here");
+            self.report(diagnostic, "GLSL 1.10 section 7.2");
+        }
+        let main = match main {
+            Some(main) if !self.diags.has_errors() => main,
+            _ => return (None, self.diags.into_vec()),
+        };
+        let shader = Shader {
+            stage: self.features.stage,
+            version: self.features.version.number(),
+            vars: self.vars,
+            funcs: self.funcs,
+            inits: self.inits,
+            main,
+            names: self.names,
+            invariant_all: unit.pragmas.iter().any(|p| p.kind == PragmaKind::InvariantAll),
+        };
+        (Some(shader), self.diags.into_vec())
+    }
+
+    /// Arrays without a size get the one that their largest index needs (1.10 section 4.1.9).
+    fn size_open_arrays(&mut self) {
+        for i in 0..self.vars.len() {
+            if let Ty::Array(elem, 0) = self.vars[i].ty {
+                let len = self.max_index.get(&VarId(i as u32)).map_or(1, |m| m + 1);
+                self.vars[i].ty = Ty::Array(elem, len);
+                self.registers += self.vars[i].ty.regs();
+                if self.registers > MAX_REGISTERS {
+                    let span = self.vars[i].span;
+                    self.too_many_registers(span);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn too_many_registers(&mut self, span: Span) {
+        let message = format!("the variables need more than {MAX_REGISTERS} registers");
+        self.diags.fatal(Diagnostic::error("too-many-registers", span, message));
+    }
+
+    fn find_main(&mut self, unit: &TranslationUnit<'a>) -> Option<FuncId> {
+        let main = self.by_name.get("main").and_then(|ids| ids.first()).copied();
+        let defined = main.filter(|id| self.funcs[id.0 as usize].body.is_some());
+        if defined.is_none() && !self.diags.has_errors() {
+            let span = unit.items.last().map(|i| i.span).unwrap_or_default();
+            self.error("missing-main", span, "the shader has no function `main`", "GLSL 1.10 section 6.1");
+        }
+        defined
+    }
+
+    /// Recursion is an error, and so is reaching a function without a body.
+    fn check_call_graph(&mut self, main: Option<FuncId>) {
+        let count = self.funcs.len();
+        let mut state = vec![0u8; count]; // 0 new, 1 on the path, 2 done
+        for start in 0..count {
+            let mut stack = if state[start] == 0 { vec![(start, 0)] } else { continue };
+            state[start] = 1;
+            while let Some((func, next)) = stack.last_mut() {
+                let Some(&(callee, span)) = self.calls[*func].get(*next) else {
+                    state[*func] = 2;
+                    stack.pop();
+                    continue;
+                };
+                *next += 1;
+                let callee = callee.0 as usize;
+                match state[callee] {
+                    0 => {
+                        state[callee] = 1;
+                        stack.push((callee, 0));
+                    }
+                    1 => {
+                        let message = format!("`{}` calls itself, directly or through other functions", self.funcs[callee].name);
+                        self.error("recursion", span, message, "GLSL 1.10 section 6.1");
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let Some(main) = main else { return };
+        let mut reached = vec![false; count];
+        let mut work = vec![main.0 as usize];
+        reached[main.0 as usize] = true;
+        while let Some(func) = work.pop() {
+            for (callee, span) in self.calls[func].clone() {
+                let at = callee.0 as usize;
+                if std::mem::replace(&mut reached[at], true) {
+                    continue;
+                }
+                if self.funcs[at].body.is_none() {
+                    let message = format!("`{}` is called but has no body", self.funcs[at].name);
+                    let diagnostic =
+                        Diagnostic::error("undefined-function", span, message).label(self.funcs[at].span, "declared here");
+                    self.report(diagnostic, "GLSL 1.10 section 6.1");
+                }
+                work.push(at);
+            }
+        }
+    }
+
+    /// All names that may stand where a variable is expected.
+    fn visible_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.scopes.visible_vars().map(str::to_string).collect();
+        names.extend(builtins::variables::names(&self.features).map(str::to_string));
+        names.sort();
+        names.dedup();
+        names
+    }
+}
