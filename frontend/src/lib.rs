@@ -19,12 +19,15 @@
 //! ```
 
 pub mod ast;
+pub mod builtins;
+pub mod check;
 mod diags;
 pub mod dump;
 pub mod lexer;
 pub mod limits;
 pub mod parse;
 pub mod preprocess;
+pub mod typed;
 
 pub use limits::Limits;
 

@@ -39,9 +39,13 @@ fn parts(name: &str) -> Option<Parts> {
     KINDS.iter().find_map(|&(start, kind)| {
         let end = name.strip_prefix(start)?;
         let &(_, proj, lod, ext) = ENDINGS.iter().find(|e| e.0 == end)?;
-        let rect = matches!(kind, SamplerKind::Rect | SamplerKind::RectShadow);
-        let ok = !(rect && lod) && !(kind == SamplerKind::Cube && proj);
-        (ok && !(ext && !matches!(kind, SamplerKind::D2 | SamplerKind::Cube))).then_some(Parts { kind, proj, lod, ext })
+        let never = match kind {
+            SamplerKind::Rect | SamplerKind::RectShadow => lod,
+            SamplerKind::Cube => proj,
+            SamplerKind::D2 => false,
+            _ => ext,
+        };
+        (!never).then_some(Parts { kind, proj, lod, ext })
     })
 }
 
@@ -52,10 +56,7 @@ pub(super) fn is_name(name: &str) -> bool {
 
 /// All names.
 pub(super) fn names() -> impl Iterator<Item = String> {
-    KINDS
-        .iter()
-        .flat_map(|k| ENDINGS.iter().map(move |e| format!("{}{}", k.0, e.0)))
-        .filter(|n| is_name(n))
+    KINDS.iter().flat_map(|k| ENDINGS.iter().map(move |e| format!("{}{}", k.0, e.0))).filter(|n| is_name(n))
 }
 
 /// The name of a read, for dumps.
@@ -87,9 +88,7 @@ pub(super) fn overloads(name: &str, f: &Features) -> Vec<Signature> {
     let here = match (p.kind, p.ext) {
         _ if rect => f.rectangle,
         (SamplerKind::D2 | SamplerKind::Cube, true) => es && f.texture_lod && f.stage == Stage::Fragment,
-        (SamplerKind::D2 | SamplerKind::Cube, false) => {
-            !p.lod || f.stage == Stage::Vertex || (f.texture_lod && !es)
-        }
+        (SamplerKind::D2 | SamplerKind::Cube, false) => !p.lod || f.stage == Stage::Vertex || (f.texture_lod && !es),
         _ => !es && (!p.lod || f.stage == Stage::Vertex || f.texture_lod),
     };
     if !here {
@@ -97,7 +96,7 @@ pub(super) fn overloads(name: &str, f: &Features) -> Vec<Signature> {
     }
     let mut out = Vec::new();
     for &lanes in coords(p.kind, p.proj) {
-        let params = vec![Ty::Sampler(p.kind), Ty::float(lanes)];
+        let params = [Ty::Sampler(p.kind), Ty::float(lanes)];
         let sig = |level, extra: bool| Signature {
             func: BuiltinFn::Texture(TexFn { kind: p.kind, proj: p.proj, level }),
             result: Ty::float(4),

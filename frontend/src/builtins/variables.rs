@@ -92,13 +92,7 @@ pub const STRUCTS: &[StructRow] = &[
     (
         "gl_MaterialParameters",
         Where::Desktop,
-        &[
-            ("vec4", "emission"),
-            ("vec4", "ambient"),
-            ("vec4", "diffuse"),
-            ("vec4", "specular"),
-            ("float", "shininess"),
-        ],
+        &[("vec4", "emission"), ("vec4", "ambient"), ("vec4", "diffuse"), ("vec4", "specular"), ("float", "shininess")],
     ),
     (
         "gl_LightSourceParameters",

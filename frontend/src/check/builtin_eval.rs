@@ -15,7 +15,8 @@ pub(super) fn evaluate(f: BuiltinFn, args: &[&[Lane]], exprs: &[&Expr<'_>], ty: 
         lane.map_or(0.0, |l| f64::from(l.as_f32()))
     };
     let floats = |g: &dyn Fn(usize) -> f64| Some((0..n).map(|i| Lane::Float(g(i) as f32)).collect::<Vec<_>>());
-    let bools = |g: &dyn Fn(f64, f64) -> bool| Some((0..n).map(|i| Lane::Bool(g(at(0, i), at(1, i)))).collect::<Vec<_>>());
+    let bools =
+        |g: &dyn Fn(f64, f64) -> bool| Some((0..n).map(|i| Lane::Bool(g(at(0, i), at(1, i)))).collect::<Vec<_>>());
     let dot = |a: usize, b: usize| (0..width).map(|i| at(a, i) * at(b, i)).sum::<f64>();
     match f {
         Radians => floats(&|i| at(0, i).to_radians()),

@@ -32,8 +32,9 @@ impl<'a> Checker<'a> {
         if !self.is_110()
             && let Some(before) = self.scopes.hides_function(callee.text)
         {
-            let diagnostic = Diagnostic::error("not-a-function", callee.span, format!("`{}` is not a function here", callee.text))
-                .label(before, "declared here");
+            let diagnostic =
+                Diagnostic::error("not-a-function", callee.span, format!("`{}` is not a function here", callee.text))
+                    .label(before, "declared here");
             self.report(diagnostic, "GLSL 1.20 section 4.2.2");
             return self.wrong(span);
         }
@@ -146,7 +147,8 @@ impl<'a> Checker<'a> {
 
     fn unknown_function(&mut self, callee: Name<'a>) {
         let name = callee.text;
-        let mut diagnostic = Diagnostic::error("undeclared-function", callee.span, format!("there is no function `{name}`"));
+        let mut diagnostic =
+            Diagnostic::error("undeclared-function", callee.span, format!("there is no function `{name}`"));
         if let Some(why) = self.why_missing(name) {
             diagnostic = diagnostic.note(why);
         } else {
@@ -205,7 +207,12 @@ impl<'a> Checker<'a> {
                 }
                 converted.push(arg);
             } else if arg.ty.is_unsized() {
-                self.error("unsized-array", arg.span, "an array without a size cannot be an argument", "GLSL 1.10 section 4.1.9");
+                self.error(
+                    "unsized-array",
+                    arg.span,
+                    "an array without a size cannot be an argument",
+                    "GLSL 1.10 section 4.1.9",
+                );
                 return self.wrong(span);
             } else {
                 converted.push(self.convert(arg, slot.ty));
@@ -228,7 +235,9 @@ impl<'a> Checker<'a> {
         if let Some(position) = self.builtin_var("gl_Position") {
             self.vars[position.0 as usize].invariant = true;
         }
-        let (Some(matrix), Some(vertex)) = (self.builtin_var("gl_ModelViewProjectionMatrix"), self.builtin_var("gl_Vertex")) else {
+        let (Some(matrix), Some(vertex)) =
+            (self.builtin_var("gl_ModelViewProjectionMatrix"), self.builtin_var("gl_Vertex"))
+        else {
             return self.wrong(span);
         };
         let matrix = self.alloc(ExprKind::Var(matrix), Ty::Mat { cols: 4, rows: 4 }, span);

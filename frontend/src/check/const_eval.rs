@@ -19,7 +19,9 @@ impl<'a> Checker<'a> {
             ExprKind::Builtin(..) if self.is_110() => None,
             // Sharing, not copying: selections of a large constant cost nothing.
             ExprKind::Ternary(c, a, b) => match (c.constant(), a.constant(), b.constant()) {
-                (Some([Lane::Bool(c)]), Some(a), Some(b)) => return self.alloc(ExprKind::Const(if *c { a } else { b }), ty, span),
+                (Some([Lane::Bool(c)]), Some(a), Some(b)) => {
+                    return self.alloc(ExprKind::Const(if *c { a } else { b }), ty, span);
+                }
                 _ => None,
             },
             ExprKind::Field(a, i) => match (a.constant(), a.ty) {
@@ -116,12 +118,15 @@ fn product(a: Ty<'_>, b: Ty<'_>, x: &[Lane], y: &[Lane]) -> Option<Vec<Lane>> {
     let mut out = Vec::new();
     for c in 0..cols {
         for r in 0..rows {
-            let sum = (0..inner).map(|k| x[k * rows + r].as_f32() * y[c * inner + k].as_f32()).fold(None, |s: Option<f32>, p| {
-                Some(match s {
-                    Some(s) => s + p,
-                    None => p,
-                })
-            });
+            let sum = (0..inner).map(|k| x[k * rows + r].as_f32() * y[c * inner + k].as_f32()).fold(
+                None,
+                |s: Option<f32>, p| {
+                    Some(match s {
+                        Some(s) => s + p,
+                        None => p,
+                    })
+                },
+            );
             out.push(Lane::Float(sum.unwrap_or(0.0)));
         }
     }

@@ -23,7 +23,12 @@ impl<'a> Checker<'a> {
             }
             Ty::Array(elem, len) => {
                 if !self.array_values() {
-                    self.error("needs-version-120", span, "array constructors exist from GLSL 1.20 on", "GLSL 1.20 section 5.4.4");
+                    self.error(
+                        "needs-version-120",
+                        span,
+                        "array constructors exist from GLSL 1.20 on",
+                        "GLSL 1.20 section 5.4.4",
+                    );
                     return self.wrong(span);
                 }
                 let len = if len == 0 { args.len() as u32 } else { len };

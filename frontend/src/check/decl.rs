@@ -52,13 +52,23 @@ impl<'a> Checker<'a> {
         let mut ty = self.with_array(base, decl.array.as_ref());
         let name = decl.name;
         if ty == Ty::Void {
-            self.error("void-variable", name.span, format!("`{}` is declared void", name.text), "GLSL 1.10 section 4.1.1");
+            self.error(
+                "void-variable",
+                name.span,
+                format!("`{}` is declared void", name.text),
+                "GLSL 1.10 section 4.1.1",
+            );
             ty = Ty::Error;
         }
         let role = self.role_of(qualifiers, name);
         self.check_qualified_type(qualifiers, role, ty, name);
         if self.is_es() && ty.is_unsized() {
-            self.error("unsized-array", name.span, format!("the array `{}` needs a size", name.text), "GLSL ES 1.00 section 4.1.9");
+            self.error(
+                "unsized-array",
+                name.span,
+                format!("the array `{}` needs a size", name.text),
+                "GLSL ES 1.00 section 4.1.9",
+            );
             ty = Ty::Error;
         }
         // The initializer is seen before the name: `int x = x;` reads the outer one.
@@ -176,7 +186,10 @@ impl<'a> Checker<'a> {
                     self.error("attribute-in-fragment", name.span, message, "GLSL 1.10 section 4.3.4");
                 }
                 if !ty.is_error() && (!is_float || matches!(ty, Ty::Array(..))) {
-                    let message = format!("attribute `{}` has type {ty}; it must be a float, vector or matrix of floats", name.text);
+                    let message = format!(
+                        "attribute `{}` has type {ty}; it must be a float, vector or matrix of floats",
+                        name.text
+                    );
                     self.error("bad-attribute-type", name.span, message, "GLSL 1.10 section 4.3.4");
                 }
             }
@@ -193,12 +206,22 @@ impl<'a> Checker<'a> {
         if let Some(span) = qualifiers.invariant
             && role != Role::Varying
         {
-            self.error("bad-invariant", span, format!("{word} `{}` cannot be invariant", name.text), "GLSL 1.20 section 4.6.1");
+            self.error(
+                "bad-invariant",
+                span,
+                format!("{word} `{}` cannot be invariant", name.text),
+                "GLSL 1.20 section 4.6.1",
+            );
         }
         if let Some(span) = qualifiers.centroid
             && role != Role::Varying
         {
-            self.error("bad-centroid", span, format!("{word} `{}` cannot be centroid", name.text), "GLSL 1.20 section 4.3.6");
+            self.error(
+                "bad-centroid",
+                span,
+                format!("{word} `{}` cannot be centroid", name.text),
+                "GLSL 1.20 section 4.3.6",
+            );
         }
         if role == Role::Const && matches!(ty, Ty::Array(..)) && !self.array_values() {
             let message = format!("the constant `{}` is an array, which exists from GLSL 1.20 on", name.text);
@@ -217,10 +240,14 @@ impl<'a> Checker<'a> {
         let sizes = matches!((before.ty, ty), (Ty::Array(a, 0), Ty::Array(b, _)) if a == b);
         let requalifies = before.builtin
             && before.ty == ty
-            && (qualifiers.invariant.is_some() || qualifiers.centroid.is_some() || before.ty.has_array() || before.role == Role::Varying);
+            && (qualifiers.invariant.is_some()
+                || qualifiers.centroid.is_some()
+                || before.ty.has_array()
+                || before.role == Role::Varying);
         if !(sizes || requalifies) || before.role != role {
             if before.builtin {
-                let message = format!("`{}` is declared by the language as {} {}", name.text, before.role.word(), before.ty);
+                let message =
+                    format!("`{}` is declared by the language as {} {}", name.text, before.role.word(), before.ty);
                 self.error("reserved-name", name.span, message, "GLSL 1.10 section 7");
                 return Some(id);
             }
@@ -229,7 +256,8 @@ impl<'a> Checker<'a> {
         if let Ty::Array(_, len) = ty {
             let max = self.max_index.get(&id).copied();
             if len > 0 && max.is_some_and(|m| m >= len) {
-                let message = format!("`{}` gets {len} elements, but element {} is used before", name.text, max.unwrap_or(0));
+                let message =
+                    format!("`{}` gets {len} elements, but element {} is used before", name.text, max.unwrap_or(0));
                 self.error("bad-array-size", name.span, message, "GLSL 1.10 section 4.1.9");
             }
             if before.builtin && len > 8 && name.text == "gl_TexCoord" {
@@ -270,7 +298,8 @@ impl<'a> Checker<'a> {
         if meaning.var.is_some() || meaning.ty.is_some() || (meaning.func && !functions_apart) {
             let before = meaning.span;
             let message = format!("`{}` is already declared in this scope", name.text);
-            let diagnostic = Diagnostic::error("redeclared-name", name.span, message).label(before, "declared here first");
+            let diagnostic =
+                Diagnostic::error("redeclared-name", name.span, message).label(before, "declared here first");
             self.report(diagnostic, "GLSL 1.10 section 4.2.2");
             return None;
         }
@@ -280,7 +309,13 @@ impl<'a> Checker<'a> {
         if !matches!(var.role, Role::Const) && !var.ty.is_unsized() {
             self.registers += var.ty.regs();
         }
-        self.names.push(NameEntry { name: var.name, kind: var.role.word(), ty: var.ty.to_string(), scope, span: var.span });
+        self.names.push(NameEntry {
+            name: var.name,
+            kind: var.role.word(),
+            ty: var.ty.to_string(),
+            scope,
+            span: var.span,
+        });
         self.vars.push(var);
         if self.registers > MAX_REGISTERS {
             self.too_many_registers(name.span);

@@ -117,8 +117,11 @@ impl<'a> Checker<'a> {
                 Some(i) => self.fold(ExprKind::Field(a, i as u32), s.fields[i].ty, span),
                 None => {
                     let names: Vec<String> = s.fields.iter().map(|f| f.name.to_string()).collect();
-                    let mut diagnostic =
-                        Diagnostic::error("no-such-field", name.span, format!("`{}` has no field `{}`", a.ty, name.text));
+                    let mut diagnostic = Diagnostic::error(
+                        "no-such-field",
+                        name.span,
+                        format!("`{}` has no field `{}`", a.ty, name.text),
+                    );
                     if let Some(near) = suggest::nearest(name.text, &names) {
                         diagnostic = diagnostic.note(format!("did you mean `{near}`?"));
                     }
@@ -151,7 +154,13 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn method(&mut self, object: &'a ast::Expr<'a>, name: Name<'a>, args: &'a [ast::Expr<'a>], span: Span) -> &'a Expr<'a> {
+    fn method(
+        &mut self,
+        object: &'a ast::Expr<'a>,
+        name: Name<'a>,
+        args: &'a [ast::Expr<'a>],
+        span: Span,
+    ) -> &'a Expr<'a> {
         let a = self.expr(object);
         let note = "GLSL 1.20 section 4.1.9";
         let message = match a.ty {
@@ -182,7 +191,12 @@ impl<'a> Checker<'a> {
         };
         if i.ty != Ty::INT {
             if !i.ty.is_error() {
-                self.error("index-not-int", i.span, format!("the index is a {}, not an int", i.ty), "GLSL 1.10 section 5.9");
+                self.error(
+                    "index-not-int",
+                    i.span,
+                    format!("the index is a {}, not an int", i.ty),
+                    "GLSL 1.10 section 5.9",
+                );
             }
             return self.wrong(span);
         }
@@ -247,10 +261,18 @@ impl<'a> Checker<'a> {
             if self.features.conversions() {
                 return self.convert(e, to);
             }
-            let message = format!("the {what} is {}, but {to} is needed; there are no implicit conversions in this version", e.ty);
+            let message = format!(
+                "the {what} is {}, but {to} is needed; there are no implicit conversions in this version",
+                e.ty
+            );
             self.error("type-mismatch", span, message, "GLSL 1.10 section 4.1");
         } else {
-            self.error("type-mismatch", span, format!("the {what} is {}, but {to} is needed", e.ty), "GLSL 1.10 section 5.8");
+            self.error(
+                "type-mismatch",
+                span,
+                format!("the {what} is {}, but {to} is needed", e.ty),
+                "GLSL 1.10 section 5.8",
+            );
         }
         self.wrong(span)
     }

@@ -28,8 +28,12 @@ impl<'a> Checker<'a> {
         if let Some(id) = id {
             let func = &mut self.funcs[id.0 as usize];
             if func.body.is_some() {
-                let diagnostic = Diagnostic::error("redefined-function", header.name.span, format!("`{}` already has a body", header.name.text))
-                    .label(func.span, "here");
+                let diagnostic = Diagnostic::error(
+                    "redefined-function",
+                    header.name.span,
+                    format!("`{}` already has a body", header.name.text),
+                )
+                .label(func.span, "here");
                 self.report(diagnostic, NOTE);
                 return;
             }
@@ -102,7 +106,12 @@ impl<'a> Checker<'a> {
                 self.error("const-out-parameter", span, "a parameter that is written cannot be const", NOTE);
             }
             if param.direction != Direction::In && ty.has_sampler() {
-                self.error("sampler-misuse", param.span, "a sampler parameter can only be `in`", "GLSL 1.10 section 4.1.7");
+                self.error(
+                    "sampler-misuse",
+                    param.span,
+                    "a sampler parameter can only be `in`",
+                    "GLSL 1.10 section 4.1.7",
+                );
             }
             let role = Role::Param { direction: param.direction, is_const: param.is_const.is_some() };
             out.push(Var {
@@ -159,7 +168,10 @@ impl<'a> Checker<'a> {
                 self.error("bad-main", name.span, "`main` takes no parameters", NOTE);
             }
         }
-        if self.is_es() && builtins::is_function_name(name.text) && !builtins::overloads(name.text, &self.features).is_empty() {
+        if self.is_es()
+            && builtins::is_function_name(name.text)
+            && !builtins::overloads(name.text, &self.features).is_empty()
+        {
             let message = format!("`{}` is a built-in function and cannot be declared again", name.text);
             self.error("redefined-builtin", name.span, message, "GLSL ES 1.00 section 8");
         }
@@ -168,7 +180,8 @@ impl<'a> Checker<'a> {
         if meaning.ty.is_some() || (meaning.var.is_some() && !functions_apart) {
             let before = meaning.span;
             let message = format!("`{}` is already declared in this scope", name.text);
-            let diagnostic = Diagnostic::error("redeclared-name", name.span, message).label(before, "declared here first");
+            let diagnostic =
+                Diagnostic::error("redeclared-name", name.span, message).label(before, "declared here first");
             self.report(diagnostic, "GLSL 1.10 section 4.2.2");
             return None;
         }
@@ -189,7 +202,8 @@ impl<'a> Checker<'a> {
             let before = func.span;
             if func.result != result && !result.is_error() && !func.result.is_error() {
                 let message = format!("`{}` returns {result} here and {} before", name.text, func.result);
-                let diagnostic = Diagnostic::error("mismatched-prototype", name.span, message).label(before, "declared here first");
+                let diagnostic =
+                    Diagnostic::error("mismatched-prototype", name.span, message).label(before, "declared here first");
                 self.report(diagnostic, NOTE);
                 return None;
             }
@@ -199,7 +213,8 @@ impl<'a> Checker<'a> {
             };
             if func.params.iter().zip(&params).any(|(&p, q)| plain(self.var(p).role) != plain(q.role)) {
                 let message = format!("the parameters of `{}` travel otherwise than declared before", name.text);
-                let diagnostic = Diagnostic::error("mismatched-prototype", name.span, message).label(before, "declared here first");
+                let diagnostic =
+                    Diagnostic::error("mismatched-prototype", name.span, message).label(before, "declared here first");
                 self.report(diagnostic, NOTE);
                 return None;
             }
@@ -236,7 +251,9 @@ fn always_leaves(stmts: &[Stmt<'_>]) -> bool {
     stmts.iter().any(|s| match s.kind {
         StmtKind::Return(_) | StmtKind::Discard => true,
         StmtKind::Block(b) => always_leaves(b.stmts),
-        StmtKind::If { then, otherwise: Some(otherwise), .. } => always_leaves(then.stmts) && always_leaves(otherwise.stmts),
+        StmtKind::If { then, otherwise: Some(otherwise), .. } => {
+            always_leaves(then.stmts) && always_leaves(otherwise.stmts)
+        }
         // Endless, or its end is hard to tell: no warning.
         StmtKind::Loop(l) => l.cond.is_none() || l.cond.is_some_and(|c| c.constant().is_some()),
         _ => false,

@@ -175,8 +175,9 @@ impl<'a> Checker<'a> {
         let main = self.find_main(unit);
         self.check_call_graph(main);
         if let (Some(color), Some(data)) = (self.wrote_color, self.wrote_data) {
-            let diagnostic = Diagnostic::error("both-color-outputs", data, "`gl_FragColor` and `gl_FragData` are both written")
-                .label(color, "`gl_FragColor` is written here");
+            let diagnostic =
+                Diagnostic::error("both-color-outputs", data, "`gl_FragColor` and `gl_FragData` are both written")
+                    .label(color, "`gl_FragColor` is written here");
             self.report(diagnostic, "GLSL 1.10 section 7.2");
         }
         let main = match main {
@@ -248,7 +249,8 @@ impl<'a> Checker<'a> {
                         stack.push((callee, 0));
                     }
                     1 => {
-                        let message = format!("`{}` calls itself, directly or through other functions", self.funcs[callee].name);
+                        let message =
+                            format!("`{}` calls itself, directly or through other functions", self.funcs[callee].name);
                         self.error("recursion", span, message, "GLSL 1.10 section 6.1");
                     }
                     _ => {}
@@ -267,8 +269,8 @@ impl<'a> Checker<'a> {
                 }
                 if self.funcs[at].body.is_none() {
                     let message = format!("`{}` is called but has no body", self.funcs[at].name);
-                    let diagnostic =
-                        Diagnostic::error("undefined-function", span, message).label(self.funcs[at].span, "declared here");
+                    let diagnostic = Diagnostic::error("undefined-function", span, message)
+                        .label(self.funcs[at].span, "declared here");
                     self.report(diagnostic, "GLSL 1.10 section 6.1");
                 }
                 work.push(at);

@@ -101,7 +101,12 @@ impl<'a> Checker<'a> {
             }
             ast::StmtKind::Discard => {
                 if self.features.stage != Stage::Fragment {
-                    self.error("discard-in-vertex", span, "`discard` outside a fragment shader", "GLSL 1.10 section 6.4");
+                    self.error(
+                        "discard-in-vertex",
+                        span,
+                        "`discard` outside a fragment shader",
+                        "GLSL 1.10 section 6.4",
+                    );
                 }
                 StmtKind::Discard
             }
@@ -162,7 +167,12 @@ impl<'a> Checker<'a> {
         match (value, result) {
             (None, Ty::Void | Ty::Error) => None,
             (None, _) => {
-                self.error("bad-return", span, format!("`return` without a value in a function that returns {result}"), note);
+                self.error(
+                    "bad-return",
+                    span,
+                    format!("`return` without a value in a function that returns {result}"),
+                    note,
+                );
                 None
             }
             (Some(v), Ty::Void) => {
@@ -177,7 +187,12 @@ impl<'a> Checker<'a> {
                 Some(self.convert(v, result))
             }
             (Some(v), _) => {
-                self.error("bad-return", v.span, format!("`return` of {} in a function that returns {result}", v.ty), note);
+                self.error(
+                    "bad-return",
+                    v.span,
+                    format!("`return` of {} in a function that returns {result}", v.ty),
+                    note,
+                );
                 None
             }
         }

@@ -15,7 +15,12 @@ impl<'a> Checker<'a> {
             BuiltinType::Vector(t) => Ty::Vec(t),
             BuiltinType::Matrix { cols, rows } => {
                 if cols != rows && !self.array_values() {
-                    self.error("needs-version-120", span, format!("`{ty}` exists from GLSL 1.20 on"), "GLSL 1.20 section 4.1.6");
+                    self.error(
+                        "needs-version-120",
+                        span,
+                        format!("`{ty}` exists from GLSL 1.20 on"),
+                        "GLSL 1.20 section 4.1.6",
+                    );
                 }
                 Ty::Mat { cols, rows }
             }
@@ -52,7 +57,8 @@ impl<'a> Checker<'a> {
     /// ES fragment shaders must give floats a precision (ES 1.00 section 4.5.3).
     fn check_precision(&mut self, spec: &TypeSpec<'a>, base: Ty<'a>) {
         if spec.precision.is_some() {
-            let takes = matches!(base.scalar(), Some(Scalar::Float | Scalar::Int)) || matches!(base, Ty::Sampler(_) | Ty::Error);
+            let takes = matches!(base.scalar(), Some(Scalar::Float | Scalar::Int))
+                || matches!(base, Ty::Sampler(_) | Ty::Error);
             if !takes {
                 let message = format!("`{base}` takes no precision");
                 self.error("bad-precision", spec.span, message, "GLSL ES 1.00 section 4.5.2");
@@ -130,7 +136,8 @@ impl<'a> Checker<'a> {
                 None
             }
             None => {
-                let what = if expr.ty == Ty::INT { "the array size is not constant" } else { "the array size is not an int" };
+                let what =
+                    if expr.ty == Ty::INT { "the array size is not constant" } else { "the array size is not an int" };
                 self.error("bad-array-size", size.span, what, note);
                 None
             }
@@ -152,7 +159,12 @@ impl<'a> Checker<'a> {
             for name in line.names {
                 let mut ty = self.with_array(base, name.array.as_ref());
                 if ty == Ty::Void {
-                    self.error("void-variable", name.span, format!("field `{}` is void", name.name.text), "GLSL 1.10 section 4.1.1");
+                    self.error(
+                        "void-variable",
+                        name.span,
+                        format!("field `{}` is void", name.name.text),
+                        "GLSL 1.10 section 4.1.1",
+                    );
                     ty = Ty::Error;
                 }
                 if ty.is_unsized() {
@@ -189,9 +201,12 @@ impl<'a> Checker<'a> {
             let meaning = self.scopes.here(name.text);
             if meaning.ty.is_some() || meaning.var.is_some() || (meaning.func && !version_110) {
                 let before = meaning.span;
-                let diagnostic =
-                    Diagnostic::error("redeclared-name", name.span, format!("`{}` is already declared in this scope", name.text))
-                        .label(before, "declared here first");
+                let diagnostic = Diagnostic::error(
+                    "redeclared-name",
+                    name.span,
+                    format!("`{}` is already declared in this scope", name.text),
+                )
+                .label(before, "declared here first");
                 self.report(diagnostic, "GLSL 1.10 section 4.2.2");
                 return Ty::Error;
             }

@@ -8,7 +8,8 @@ pub fn dump(shader: &Shader<'_>) -> String {
     let mut d = Dump { shader, out: String::new(), depth: 0 };
     for (i, var) in shader.vars.iter().enumerate() {
         use super::Role::{Const, Local, Param};
-        if !matches!(var.role, Local | Param { .. }) && !(var.role == Const && var.builtin) {
+        let inner = matches!(var.role, Local | Param { .. });
+        if !inner && (var.role != Const || !var.builtin) {
             let mut text = format!("{} {} {}", var.role.word(), var.ty, d.var_name(VarId(i as u32)));
             if let Some(value) = var.value {
                 let lanes: Vec<String> = value.iter().map(|l| l.to_string()).collect();

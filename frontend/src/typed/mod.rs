@@ -264,10 +264,7 @@ impl<'a> Expr<'a> {
             ExprKind::Const(_) | ExprKind::Var(_) => {}
             ExprKind::Field(a, _) | ExprKind::Swizzle(a, _) | ExprKind::Neg(a) | ExprKind::Not(a) => add(a),
             ExprKind::Step { place, .. } => add(place),
-            ExprKind::Index(a, b)
-            | ExprKind::Binary(_, a, b)
-            | ExprKind::Assign(_, a, b)
-            | ExprKind::Comma(a, b) => {
+            ExprKind::Index(a, b) | ExprKind::Binary(_, a, b) | ExprKind::Assign(_, a, b) | ExprKind::Comma(a, b) => {
                 add(a);
                 add(b);
             }
