@@ -13,10 +13,10 @@
 //!
 //! Any other jump goes on straight to a block that nothing else goes to.
 
-use crate::analysis::Cfg;
+use crate::analysis::{Cfg, Loops};
 use crate::entity::Block;
 use crate::func::{Function, Terminator};
-use cranelift_entity::EntitySet;
+use cranelift_entity::{EntitySet, SecondaryMap};
 
 /// Where jumps of a region may end it.
 #[derive(Clone, Copy, Debug, Default)]
@@ -114,4 +114,70 @@ pub fn restructure(func: &mut Function<'_>) {
         }
     }
     func.layout = walk(func).0;
+}
+
+/// Turns branches whose condition is known into jumps: `(block, goes to the first)`. Then drops what
+/// is no longer reached. Decisions are left out where they would leave a loop without an end: what
+/// stands behind it must stay reachable by real jumps, or its operands would no longer dominate it.
+/// Returns whether anything changed.
+pub fn fold_branches(func: &mut Function<'_>, decisions: &[(Block, bool)]) -> bool {
+    let mut taken: SecondaryMap<Block, Option<bool>> = SecondaryMap::new();
+    for &(block, first) in decisions {
+        taken[block] = Some(first);
+    }
+    let mut left = decisions.len();
+    let loops = Loops::new(func);
+    while left > 0 {
+        let reached = reach_with(func, &taken);
+        let mut dropped = 0;
+        for &header in loops.headers() {
+            let Some(merge) = func.blocks[header].loop_merge else { continue };
+            if !reached.contains(header) || reached.contains(merge) {
+                continue;
+            }
+            for &(block, _) in decisions {
+                if taken[block].is_some() && loops.contains(header, block) {
+                    taken[block] = None;
+                    dropped += 1;
+                }
+            }
+        }
+        left -= dropped;
+        if dropped == 0 {
+            break;
+        }
+    }
+    let mut changed = false;
+    for &(block, _) in decisions {
+        let Some(first) = taken[block] else { continue };
+        if let Terminator::Branch { then_call, else_call, .. } = func.blocks[block].term {
+            func.blocks[block].term = Terminator::Jump(if first { then_call } else { else_call });
+            changed = true;
+        }
+    }
+    if changed {
+        restructure(func);
+    }
+    changed
+}
+
+/// The blocks that the entry reaches by jumps alone when some branches are decided.
+fn reach_with(func: &Function<'_>, taken: &SecondaryMap<Block, Option<bool>>) -> EntitySet<Block> {
+    let mut reached = EntitySet::with_capacity(func.blocks.len());
+    let mut todo = vec![func.entry()];
+    while let Some(block) = todo.pop() {
+        if !reached.insert(block) {
+            continue;
+        }
+        for (i, call) in func.successors(block).enumerate() {
+            let is_open = match taken[block] {
+                Some(first) if matches!(func.blocks[block].term, Terminator::Branch { .. }) => (i == 0) == first,
+                _ => true,
+            };
+            if is_open {
+                todo.push(call.block);
+            }
+        }
+    }
+    reached
 }
