@@ -15,7 +15,7 @@ pub fn dump_tokens(tokens: &[Token<'_>], sources: &SourceMap, blanks: bool) -> S
         if token.tok == Tok::Eof {
             break;
         }
-        let line = sources.line_col(token.span).0;
+        let line = sources.line(token.span);
         if blanks && i > 0 && token.space_before {
             let _ = writeln!(out, "{line:<4} {:<10}", PaperKind::Blank.name());
         }
@@ -63,7 +63,7 @@ impl Dump<'_> {
     }
 
     fn at(&self, span: ir::diag::Span) -> u32 {
-        self.sources.line_col(span).0
+        self.sources.line(span)
     }
 
     fn item(&mut self, item: &Item<'_>) {

@@ -164,3 +164,19 @@ fn definitions_of_the_caller_come_first() {
     let options = Options { defines: vec![define("1", "4")], ..Options::default() };
     assert_eq!(parse_with("float a;", &options).len(), 1);
 }
+
+#[test]
+fn large_texts_take_linear_time() {
+    // One line of a megabyte each: anything quadratic would not end.
+    let n = 100_000;
+    assert_eq!(errors_in_thread("float a;".repeat(n)), [""; 0]);
+    assert_eq!(errors_in_thread(format!("void main() {{ {} }}", "a = b;".repeat(n))), [""; 0]);
+    assert_eq!(errors_in_thread(format!("#define F(x) x\n{}", "float F(a);".repeat(n / 2))), [""; 0]);
+    assert_eq!(errors_in_thread(format!("float {}a;", "a, ".repeat(n))), [""; 0]);
+    assert_eq!(errors_in_thread("/**/\\\n".repeat(n)), [""; 0]);
+    assert_eq!(errors_in_thread("#if 1\n#endif\n".repeat(n)), [""; 0]);
+    assert_eq!(errors_in_thread("@".repeat(n)).last(), Some(&"too-many-errors"));
+    assert_eq!(errors_in_thread(format!("void main() {{ {}", "float[ if ".repeat(n))).last(), Some(&"too-many-errors"));
+    assert_eq!(errors_in_thread(";".repeat(2_000_000)), ["too-many-tokens"]);
+    assert_eq!(errors_in_thread(" ".repeat(5 << 20)), ["source-too-large"]);
+}

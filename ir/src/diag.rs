@@ -163,6 +163,11 @@ impl SourceMap {
         (line as u32 + 1, before.chars().count() as u32 + 1)
     }
 
+    /// Line of a span's start, from 1; unlike [`SourceMap::line_col`] cheap on long lines too.
+    pub fn line(&self, span: Span) -> u32 {
+        self.file(span.file).line_starts.partition_point(|&s| s <= span.lo) as u32
+    }
+
     /// The text of one line (from 1), without its end.
     pub fn line_text(&self, file: FileId, line: u32) -> &str {
         self.file(file).text.lines().nth(line as usize - 1).unwrap_or("")

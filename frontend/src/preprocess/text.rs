@@ -35,15 +35,14 @@ pub fn print_text(preprocessed: &Preprocessed<'_>, sources: &SourceMap) -> Strin
     }
     let mut last: Option<(&Token<'_>, u32)> = None;
     for token in preprocessed.tokens.iter().filter(|t| t.tok != Tok::Eof) {
-        let line = sources.line_col(token.span).0;
+        let line = sources.line(token.span);
         if let Some((before, line_before)) = last {
             let same_file = before.span.file == token.span.file;
             if !same_file || line > line_before {
                 // Big gaps (skipped groups, comments) shrink to one empty line.
                 let ends = if same_file && line - line_before == 1 { 1 } else { 2 };
                 (0..ends).for_each(|_| out.push('\n'));
-                let column = sources.line_col(token.span).1 as usize;
-                (1..column.min(40)).for_each(|_| out.push(' '));
+                (0..indentation(token, sources)).for_each(|_| out.push(' '));
             } else if token.space_before || would_merge(before.text, token.text) {
                 out.push(' ');
             }
@@ -55,6 +54,12 @@ pub fn print_text(preprocessed: &Preprocessed<'_>, sources: &SourceMap) -> Strin
         out.push('\n');
     }
     out
+}
+
+/// How far a token stands from its line's start, at most 40 so that the search is short.
+fn indentation(token: &Token<'_>, sources: &SourceMap) -> usize {
+    let before = &sources.file(token.span.file).text.as_bytes()[..token.span.lo as usize];
+    before.iter().rev().take(40).take_while(|&&byte| byte != b'\n').count()
 }
 
 /// Whether two tokens without a blank between them would be read otherwise.
