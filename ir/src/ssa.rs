@@ -1,0 +1,686 @@
+//! TAC to SSA, after Braun, Buchwald, Hack, Leissa, Mallon and Zwinkau, "Simple and Efficient
+//! Construction of Static Single Assignment Form" (2013), on structured code.
+//!
+//! In comes an inlined program ([`crate::tac::inline`]), out comes a [`Function`] that fulfils
+//! [`crate::verify`]. Values are looked up on demand, so block parameters arise only where a value
+//! is read. Three things differ from the paper, because code is structured and may be hostile:
+//! lookups use a work list instead of recursion; a construct that does not write a variable is
+//! stepped over, so that a chain of `n` branches does not cost every live variable `n` parameters;
+//! and parameters that turn out to be one other value are removed at the end in one go.
+//!
+//! - A variable of one element, and an array of which every index is constant, is one value an
+//!   element; a partial write makes a `Cat` of old and new lanes. Other local arrays stay memory.
+//! - Inputs, uniforms and literals are read in front of the entry, once each.
+//! - Outputs are variables; in front of the one `Return`, `StoreOutput` writes the lanes that some
+//!   path wrote. Outputs with a dynamic index live in a local array until then.
+
+use crate::builder::{Builder, map_uses, result_type};
+use crate::entity::{Block, Value, Var};
+use crate::func::{Function, Imm, Terminator};
+use crate::lanes::{gather, swizzled, trace, trace_all};
+use crate::op::Op;
+use crate::tac::verify::{TacError, verify};
+use crate::tac::{Addr, Dst, Index, Inst, Program, Src, TacOp, TexRef, VarDecl, VarKind};
+use crate::types::{Literal, Scalar, Swizzle, Type, WriteMask};
+use bumpalo::Bump;
+use bumpalo::collections::Vec as BumpVec;
+use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntityRef, SecondaryMap};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Most block parameters that construction makes.
+pub const MAX_PARAMS: usize = 1 << 20;
+/// Most blocks that all lookups together may visit.
+pub const MAX_LOOKUPS: usize = 50_000_000;
+/// A lookup's result is noted in every block on its way up to that length, and every so many blocks
+/// on longer ways.
+const NOTE_DISTANCE: usize = 32;
+
+/// Why there is no SSA form.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum SsaError {
+    /// The program breaks an invariant of TAC.
+    Invalid(TacError),
+    /// `Call` or `Ret` is left: the inliner did not run.
+    NotInlined,
+    /// A bound was exceeded.
+    Limit {
+        /// Name of the bound.
+        what: &'static str,
+        /// Its value.
+        limit: usize,
+    },
+}
+
+impl fmt::Display for SsaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SsaError::Invalid(error) => error.fmt(f),
+            SsaError::NotInlined => f.write_str("calls and returns must be inlined before SSA"),
+            SsaError::Limit { what, limit } => write!(f, "the shader exceeds the bound {what} = {limit} of SSA"),
+        }
+    }
+}
+
+impl std::error::Error for SsaError {}
+
+/// Builds SSA of an inlined program.
+pub fn build<'a>(program: &Program, arena: &'a Bump) -> Result<Function<'a>, SsaError> {
+    if let Some(error) = verify(program).into_iter().next() {
+        return Err(SsaError::Invalid(error));
+    }
+    let body = &program.funcs[program.main].body;
+    if body.iter().any(|i| matches!(i.op, TacOp::Call(_) | TacOp::Ret)) {
+        return Err(SsaError::NotInlined);
+    }
+    let mut ssa = Ssa::new(program, arena, Places::new(program, body));
+    for (at, inst) in body.iter().enumerate() {
+        ssa.inst(at, inst);
+        ssa.check_limits()?;
+    }
+    ssa.finish()
+}
+
+/// Where variables live, and where they are written.
+struct Places {
+    /// First slot of a variable whose elements are values.
+    slots: SecondaryMap<Var, PackedOption<Slot>>,
+    /// Type of each slot.
+    types: Vec<Type>,
+    /// Instructions that write a slot, ascending.
+    writes: Vec<Vec<u32>>,
+    /// End of the construct that starts at an instruction.
+    ends: FxHashMap<u32, u32>,
+    /// Variables with a dynamic index.
+    dynamic: FxHashSet<Var>,
+}
+
+/// An element of a variable that is a value.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Slot(u32);
+cranelift_entity::entity_impl!(Slot, "slot");
+
+impl Places {
+    fn new(program: &Program, body: &[Inst]) -> Places {
+        let mut dynamic = FxHashSet::default();
+        let mut is_written = FxHashSet::default();
+        for inst in body {
+            for src in &inst.srcs {
+                if let Addr::Var(var, Index { rel: Some(_), .. }) = src.addr {
+                    dynamic.insert(var);
+                }
+            }
+            if let Some(dst) = &inst.dst {
+                is_written.insert(dst.var);
+                if dst.index.rel.is_some() {
+                    dynamic.insert(dst.var);
+                }
+            }
+        }
+        let mut places = Places {
+            slots: SecondaryMap::new(),
+            types: Vec::new(),
+            writes: Vec::new(),
+            ends: FxHashMap::default(),
+            dynamic,
+        };
+        for (var, decl) in program.vars.iter() {
+            let inner = decl.is_local() || decl.is_output(program.stage);
+            if inner && !places.dynamic.contains(&var) {
+                places.slots[var] = Slot::new(places.types.len()).into();
+                places.types.extend((0..decl.elems).map(|_| decl.ty));
+            }
+        }
+        places.writes.resize(places.types.len(), Vec::new());
+        let mut open = Vec::new();
+        for (at, inst) in body.iter().enumerate() {
+            match inst.op {
+                TacOp::If | TacOp::Loop => open.push(at as u32),
+                TacOp::EndIf | TacOp::EndLoop => {
+                    if let Some(start) = open.pop() {
+                        places.ends.insert(start, at as u32);
+                    }
+                }
+                _ => {}
+            }
+            if let Some(dst) = &inst.dst
+                && let Some(slot) = places.slot(dst.var, dst.index.offset)
+            {
+                places.writes[slot.index()].push(at as u32);
+            }
+        }
+        places
+    }
+
+    fn slot(&self, var: Var, elem: u32) -> Option<Slot> {
+        self.slots[var].expand().map(|first| Slot::from_u32(first.as_u32() + elem))
+    }
+
+    /// Whether a construct writes a slot.
+    fn writes_in(&self, slot: Slot, (start, end): (u32, u32)) -> bool {
+        let writes = &self.writes[slot.index()];
+        let next = writes.partition_point(|&at| at < start);
+        writes.get(next).is_some_and(|&at| at <= end)
+    }
+}
+
+/// A block parameter under construction: the slot and one argument a predecessor.
+#[derive(Clone)]
+struct Param {
+    value: Value,
+    slot: Slot,
+    args: Vec<Value>,
+}
+
+/// An open `If` or `Loop`; `Dead` ones stand in code that is never reached.
+enum Frame {
+    If { at: u32, head: Block, other: Block, then_end: Option<Block>, in_else: bool },
+    Loop { header: Block, exit: Block },
+    Dead,
+}
+
+struct Ssa<'p, 'a> {
+    program: &'p Program,
+    func: Function<'a>,
+    places: Places,
+    /// The local array of a dynamically indexed output.
+    shadows: BTreeMap<Var, Var>,
+    /// Lanes written of outputs.
+    written: BTreeMap<(Var, u32), WriteMask>,
+    leaves: FxHashMap<(Op, Imm, Type), Value>,
+    /// Holds the leaves until they are put in front of the entry.
+    leaf_block: Block,
+    defs: FxHashMap<(Block, Slot), Value>,
+    preds: SecondaryMap<Block, Vec<Block>>,
+    params: SecondaryMap<Block, Vec<Param>>,
+    /// A header whose predecessors are not all known.
+    unsealed: FxHashSet<Block>,
+    /// For a block with several predecessors: the block in front of the construct, and its range.
+    around: FxHashMap<Block, (Block, (u32, u32))>,
+    /// Parameters whose arguments are still to be looked up.
+    pending: Vec<(Block, usize)>,
+    frames: Vec<Frame>,
+    /// None behind a jump.
+    current: Option<Block>,
+    param_count: usize,
+    lookups: usize,
+}
+
+impl<'p, 'a> Ssa<'p, 'a> {
+    fn new(program: &'p Program, arena: &'a Bump, places: Places) -> Ssa<'p, 'a> {
+        let mut func = Function::new(arena, program.stage, program.vars.clone());
+        let entry = func.make_block();
+        let leaf_block = func.make_block();
+        func.layout.push(entry);
+        let mut shadows = BTreeMap::new();
+        let mut dynamic: Vec<Var> = places.dynamic.iter().copied().collect();
+        dynamic.sort();
+        for var in dynamic {
+            let decl = &program.vars[var];
+            if decl.is_output(program.stage) {
+                let mut name = format!("{}.copy", decl.name);
+                while func.vars.values().any(|d| d.name == name) {
+                    name.push('\'');
+                }
+                shadows.insert(var, func.vars.push(VarDecl::new(name, VarKind::Temp, decl.ty).array(decl.elems)));
+            }
+        }
+        Ssa {
+            program,
+            func,
+            places,
+            shadows,
+            written: BTreeMap::new(),
+            leaves: FxHashMap::default(),
+            leaf_block,
+            defs: FxHashMap::default(),
+            preds: SecondaryMap::new(),
+            params: SecondaryMap::new(),
+            unsealed: FxHashSet::default(),
+            around: FxHashMap::default(),
+            pending: Vec::new(),
+            frames: Vec::new(),
+            current: Some(entry),
+            param_count: 0,
+            lookups: 0,
+        }
+    }
+
+    fn check_limits(&self) -> Result<(), SsaError> {
+        if self.param_count > MAX_PARAMS {
+            return Err(SsaError::Limit { what: "block parameters", limit: MAX_PARAMS });
+        }
+        if self.lookups > MAX_LOOKUPS {
+            return Err(SsaError::Limit { what: "lookups", limit: MAX_LOOKUPS });
+        }
+        Ok(())
+    }
+
+    // ---- values of slots
+
+    /// The value of a slot at the end (so far) of a block.
+    fn read_slot(&mut self, slot: Slot, block: Block) -> Value {
+        let value = self.lookup(slot, block);
+        self.fill_pending();
+        value
+    }
+
+    fn fill_pending(&mut self) {
+        while let Some((block, index)) = self.pending.pop() {
+            if self.param_count > MAX_PARAMS || self.lookups > MAX_LOOKUPS {
+                return; // `check_limits` reports it
+            }
+            let slot = self.params[block][index].slot;
+            let args = (0..self.preds[block].len()).map(|i| self.lookup(slot, self.preds[block][i])).collect();
+            self.params[block][index].args = args;
+        }
+    }
+
+    fn lookup(&mut self, slot: Slot, block: Block) -> Value {
+        let mut block = block;
+        let mut way = Vec::new();
+        let value = loop {
+            self.lookups += 1;
+            if let Some(&value) = self.defs.get(&(block, slot)) {
+                break value;
+            }
+            way.push(block);
+            if let Some(&(before, range)) = self.around.get(&block)
+                && !self.places.writes_in(slot, range)
+            {
+                block = before;
+                continue;
+            }
+            if self.unsealed.contains(&block) {
+                break self.new_param(slot, block).0;
+            }
+            match self.preds[block][..] {
+                [] => break self.leaf(Op::Undef, Imm::None, self.places.types[slot.index()]),
+                [pred] => block = pred,
+                _ => {
+                    let (value, index) = self.new_param(slot, block);
+                    self.pending.push((block, index));
+                    break value;
+                }
+            }
+        };
+        let length = way.len();
+        for (i, block) in way.into_iter().enumerate() {
+            if length <= NOTE_DISTANCE || i % NOTE_DISTANCE == 0 || i + 1 == length {
+                self.defs.insert((block, slot), value);
+            }
+        }
+        value
+    }
+
+    fn new_param(&mut self, slot: Slot, block: Block) -> (Value, usize) {
+        self.param_count += 1;
+        let value = self.func.add_param(block, self.places.types[slot.index()]);
+        self.params[block].push(Param { value, slot, args: Vec::new() });
+        (value, self.params[block].len() - 1)
+    }
+
+    /// A leaf in front of the entry, made once.
+    fn leaf(&mut self, op: Op, imm: Imm, ty: Type) -> Value {
+        let (func, block) = (&mut self.func, self.leaf_block);
+        *self.leaves.entry((op, imm, ty)).or_insert_with(|| Builder::at_end(func, block).typed(op, imm, &[], ty))
+    }
+
+    fn literal(&mut self, literal: Literal) -> Value {
+        self.leaf(Op::Const, Imm::Lit(literal), literal.ty)
+    }
+
+    // ---- control flow
+
+    fn jump(&mut self, from: Block, to: Block) {
+        self.func.blocks[from].term = Terminator::Jump(self.func.call(to, &[]));
+        self.preds[to].push(from);
+    }
+
+    fn inst(&mut self, at: usize, inst: &Inst) {
+        let at = at as u32;
+        let end = self.places.ends.get(&at).copied().unwrap_or(at);
+        match (inst.op, self.current) {
+            (TacOp::If | TacOp::Loop, None) => self.frames.push(Frame::Dead),
+            (TacOp::If, Some(head)) => {
+                let cond = self.read(&inst.srcs[0], head, inst.line);
+                let (then, other) = (self.func.make_block(), self.func.make_block());
+                let (then_call, else_call) = (self.func.call(then, &[]), self.func.call(other, &[]));
+                self.func.blocks[head].term = Terminator::Branch { cond, then_call, else_call, merge: None };
+                self.preds[then].push(head);
+                self.preds[other].push(head);
+                self.func.layout.push(then);
+                self.frames.push(Frame::If { at, head, other, then_end: None, in_else: false });
+                self.current = Some(then);
+            }
+            (TacOp::Loop, Some(before)) => {
+                let (header, exit) = (self.func.make_block(), self.func.make_block());
+                self.jump(before, header);
+                self.func.blocks[header].loop_merge = Some(exit);
+                self.func.layout.push(header);
+                self.unsealed.insert(header);
+                self.around.insert(header, (before, (at, end)));
+                self.around.insert(exit, (before, (at, end)));
+                self.frames.push(Frame::Loop { header, exit });
+                self.current = Some(header);
+            }
+            (TacOp::Else, current) => {
+                if let Some(Frame::If { other, then_end, in_else, .. }) = self.frames.last_mut() {
+                    (*then_end, *in_else) = (current, true);
+                    self.current = Some(*other);
+                    self.func.layout.push(*other);
+                }
+            }
+            (TacOp::EndIf, current) => self.end_if(current, at),
+            (TacOp::Brk | TacOp::Cont, Some(current)) => {
+                let innermost = self.frames.iter().rev().find_map(|f| match f {
+                    Frame::Loop { header, exit } => Some((*header, *exit)),
+                    _ => None,
+                });
+                if let Some((header, exit)) = innermost {
+                    self.jump(current, if inst.op == TacOp::Brk { exit } else { header });
+                    self.current = None;
+                }
+            }
+            (TacOp::EndLoop, current) => {
+                if let Some(Frame::Loop { header, exit }) = self.frames.pop() {
+                    if let Some(current) = current {
+                        self.jump(current, header);
+                    }
+                    self.unsealed.remove(&header);
+                    let count = self.params[header].len();
+                    self.pending.extend((0..count).map(|index| (header, index)));
+                    self.fill_pending();
+                    self.func.layout.push(exit);
+                    self.current = Some(exit);
+                }
+            }
+            (TacOp::Op(op), Some(block)) => self.operation(op, inst, block),
+            (TacOp::Tex(op, tex), Some(block)) => self.texture(op, tex, inst, block),
+            (TacOp::Call(_) | TacOp::Ret, _) | (_, None) => {}
+        }
+    }
+
+    fn end_if(&mut self, current: Option<Block>, at_end: u32) {
+        let Some(Frame::If { at, head, other, then_end, in_else }) = self.frames.pop() else { return };
+        let (then_end, other_end) = if in_else {
+            (then_end, current)
+        } else {
+            self.func.layout.push(other);
+            (current, Some(other))
+        };
+        self.current = None;
+        if then_end.is_none() && other_end.is_none() {
+            return;
+        }
+        let merge = self.func.make_block();
+        for end in [then_end, other_end].into_iter().flatten() {
+            self.jump(end, merge);
+        }
+        if let Terminator::Branch { merge: named, .. } = &mut self.func.blocks[head].term {
+            *named = Some(merge);
+        }
+        self.around.insert(merge, (head, (at, at_end)));
+        self.func.layout.push(merge);
+        self.current = Some(merge);
+    }
+
+    // ---- instructions
+
+    fn builder(&mut self, block: Block, line: u32) -> Builder<'_, 'a> {
+        let mut builder = Builder::at_end(&mut self.func, block);
+        builder.line = line;
+        builder
+    }
+
+    fn rel(&mut self, index: Index, block: Block, line: u32) -> Option<Value> {
+        let (var, lane) = index.rel?;
+        let src = Src { addr: Addr::Var(var, Index::default()), swz: Swizzle::splat(lane, 1) };
+        Some(self.read(&src, block, line))
+    }
+
+    /// All lanes of a variable's element.
+    fn read_var(&mut self, var: Var, index: Index, block: Block, line: u32) -> Value {
+        if let Some(slot) = self.places.slot(var, index.offset) {
+            return self.read_slot(slot, block);
+        }
+        let decl = &self.program.vars[var];
+        let (ty, elem) = (decl.ty, index.offset);
+        let op = if decl.is_local() || decl.is_output(self.program.stage) {
+            Op::Load
+        } else {
+            match (decl.is_input(self.program.stage), index.rel.is_some()) {
+                (true, false) => Op::Input,
+                (true, true) => Op::InputAt,
+                (false, false) => Op::Uniform,
+                (false, true) => Op::UniformAt,
+            }
+        };
+        let var = self.shadows.get(&var).copied().unwrap_or(var);
+        if matches!(op, Op::Input | Op::Uniform) {
+            return self.leaf(op, Imm::Elem { var, elem }, ty);
+        }
+        let rel = self.rel(index, block, line);
+        self.builder(block, line).read(op, var, elem, rel)
+    }
+
+    fn read(&mut self, src: &Src, block: Block, line: u32) -> Value {
+        match src.addr {
+            Addr::Lit(literal) => self.literal(literal.swizzled(src.swz)),
+            Addr::Var(var, index) => {
+                let value = self.read_var(var, index, block, line);
+                swizzled(&mut self.builder(block, line), value, src.swz)
+            }
+        }
+    }
+
+    fn write(&mut self, dst: &Dst, value: Value, block: Block, line: u32) {
+        let decl = &self.program.vars[dst.var];
+        let ty = decl.ty;
+        if decl.is_output(self.program.stage) {
+            let elems = if dst.index.rel.is_some() { 0..decl.elems } else { dst.index.offset..dst.index.offset + 1 };
+            for elem in elems {
+                self.written.entry((dst.var, elem)).or_insert(WriteMask(0)).0 |= dst.mask.0;
+            }
+        }
+        let value = if dst.mask == WriteMask::first(ty.lanes) {
+            value
+        } else {
+            let old = self.read_var(dst.var, dst.index, block, line);
+            let mut lanes = trace_all(&self.func, old);
+            for (i, lane) in dst.mask.lanes().enumerate() {
+                lanes[lane as usize] = trace(&self.func, value, i as u8);
+            }
+            gather(&mut self.builder(block, line), &lanes)
+        };
+        if let Some(slot) = self.places.slot(dst.var, dst.index.offset) {
+            self.defs.insert((block, slot), value);
+            return;
+        }
+        let var = self.shadows.get(&dst.var).copied().unwrap_or(dst.var);
+        let mut args: Vec<Value> = self.rel(dst.index, block, line).into_iter().collect();
+        args.push(value);
+        self.builder(block, line).inst(Op::Store, Imm::Elem { var, elem: dst.index.offset }, &args, None);
+    }
+
+    fn operation(&mut self, op: Op, inst: &Inst, block: Block) {
+        let args: Vec<Value> = inst.srcs.iter().map(|s| self.read(s, block, inst.line)).collect();
+        let Some(dst) = &inst.dst else {
+            self.builder(block, inst.line).inst(op, Imm::None, &args, None);
+            return;
+        };
+        let ty = self.program.vars[dst.var].ty.with_lanes(dst.mask.count());
+        let types: Vec<Type> = args.iter().map(|&a| self.func.ty(a)).collect();
+        let mut builder = self.builder(block, inst.line);
+        let natural = match op {
+            Op::Slt | Op::Sge | Op::Seq | Op::Sne if ty.scalar != Scalar::Int => ty,
+            _ => result_type(op, Imm::None, &types).unwrap_or(ty),
+        };
+        let mut value = match op {
+            Op::Mov => args[0],
+            _ => builder.typed(op, Imm::None, &args, natural),
+        };
+        if natural.scalar != ty.scalar {
+            value = builder.typed(Op::Mov, Imm::None, &[value], ty);
+        }
+        self.write(dst, value, block, inst.line);
+    }
+
+    fn texture(&mut self, op: Op, tex: TexRef, inst: &Inst, block: Block) {
+        let Some(dst) = &inst.dst else { return };
+        let line = inst.line;
+        let mut args: Vec<Value> = inst.srcs.iter().map(|s| self.read(s, block, line)).collect();
+        let rel = self.rel(tex.index, block, line);
+        args.extend(rel);
+        let TexRef { sampler, index, dim, shadow } = tex;
+        let imm = Imm::Tex { sampler, elem: index.offset, indexed: rel.is_some(), dim, shadow };
+        let mut builder = self.builder(block, line);
+        let value = builder.typed(op, imm, &args, Type::VEC4);
+        let value = builder.swz(value, Swizzle::identity(dst.mask.count()));
+        self.write(dst, value, block, line);
+    }
+
+    // ---- the end
+
+    fn finish(mut self) -> Result<Function<'a>, SsaError> {
+        let Some(last) = self.current else { return Err(SsaError::NotInlined) };
+        for ((var, elem), mask) in std::mem::take(&mut self.written) {
+            let value = self.read_var(var, Index { offset: elem, rel: None }, last, 0);
+            let width = 8 - mask.0.leading_zeros() as u8;
+            let value = swizzled(&mut self.builder(last, 0), value, Swizzle::identity(width));
+            self.builder(last, 0).inst(Op::StoreOutput, Imm::Out { var, elem, mask }, &[value], None);
+        }
+        self.check_limits()?;
+        self.func.blocks[last].term = Terminator::Return;
+        let same = self.redundant_params();
+        self.pass_arguments(&same);
+        map_uses(&mut self.func, |v| same[v].expand().unwrap_or(v));
+        let entry = self.func.entry();
+        let mut insts =
+            std::mem::replace(&mut self.func.blocks[self.leaf_block].insts, BumpVec::new_in(self.func.arena));
+        insts.append(&mut self.func.blocks[entry].insts);
+        self.func.blocks[entry].insts = insts;
+        Ok(self.func)
+    }
+
+    /// For each parameter that is only ever one other value: that value.
+    fn redundant_params(&self) -> SecondaryMap<Value, PackedOption<Value>> {
+        let mut same: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
+        let mut users: FxHashMap<Value, Vec<(Block, usize)>> = FxHashMap::default();
+        let mut work: Vec<(Block, usize)> = Vec::new();
+        for &block in &self.func.layout {
+            for (index, param) in self.params[block].iter().enumerate() {
+                work.push((block, index));
+                for &arg in &param.args {
+                    users.entry(arg).or_default().push((block, index));
+                }
+            }
+        }
+        work.reverse();
+        while let Some((block, index)) = work.pop() {
+            let param = &self.params[block][index];
+            if same[param.value].is_some() {
+                continue;
+            }
+            let mut only = None;
+            let mut redundant = true;
+            for &arg in &param.args {
+                let arg = resolve(&mut same, arg);
+                if arg != param.value && only.is_some_and(|o| o != arg) {
+                    redundant = false;
+                    break;
+                }
+                if arg != param.value {
+                    only = Some(arg);
+                }
+            }
+            if let (true, Some(only)) = (redundant, only) {
+                same[param.value] = only.into();
+                // Whoever used it now uses `only`, and may have become redundant.
+                let moved = users.remove(&param.value).unwrap_or_default();
+                work.extend_from_slice(&moved);
+                users.entry(only).or_default().extend(moved);
+            }
+        }
+        for &block in &self.func.layout {
+            for param in &self.params[block] {
+                resolve(&mut same, param.value);
+            }
+        }
+        same
+    }
+
+    /// Drops redundant parameters and gives every jump its arguments.
+    fn pass_arguments(&mut self, same: &SecondaryMap<Value, PackedOption<Value>>) {
+        for index in 0..self.func.layout.len() {
+            let block = self.func.layout[index];
+            let params = std::mem::take(&mut self.params[block]);
+            let kept: Vec<Param> = params.into_iter().filter(|p| same[p.value].is_none()).collect();
+            self.func.blocks[block].params.clear();
+            for (number, param) in kept.iter().enumerate() {
+                self.func.blocks[block].params.push(param.value);
+                self.func.values[param.value].def = crate::func::ValueDef::Param(block, number as u32);
+            }
+            if kept.is_empty() {
+                continue;
+            }
+            for (i, &pred) in self.preds[block].iter().enumerate() {
+                let args: Vec<Value> = kept.iter().map(|p| p.args[i]).collect();
+                let call = self.func.call(block, &args);
+                match &mut self.func.blocks[pred].term {
+                    Terminator::Jump(old) => *old = call,
+                    Terminator::Branch { then_call, .. } if then_call.block == block => *then_call = call,
+                    Terminator::Branch { else_call, .. } => *else_call = call,
+                    Terminator::None | Terminator::Return => {}
+                }
+            }
+        }
+    }
+}
+
+/// What stands for a value, with the chain shortened.
+fn resolve(same: &mut SecondaryMap<Value, PackedOption<Value>>, value: Value) -> Value {
+    let mut root = value;
+    while let Some(next) = same[root].expand() {
+        root = next;
+    }
+    let mut at = value;
+    while let Some(next) = same[at].expand() {
+        same[at] = root.into();
+        at = next;
+        if at == root {
+            break;
+        }
+    }
+    root
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::FileId;
+    use crate::tac::inline::{MAX_INLINED_INSTS, inline};
+
+    fn ssa_text(text: &str) -> String {
+        let program = crate::tac::text::parse(FileId::default(), text).unwrap_or_else(|e| panic!("{e}"));
+        let program = inline(&program, MAX_INLINED_INSTS).unwrap();
+        let arena = Bump::new();
+        let func = build(&program, &arena).unwrap();
+        if let Err(errors) = crate::verify::verify(&func) {
+            panic!("{errors:#?}\n{}", crate::text::print(&func));
+        }
+        crate::text::print(&func)
+    }
+
+    #[test]
+    fn show() {
+        let text = "stage frag\nuniform vec4 u[3]\nuniform int n\nvarying vec4 c\noutput vec4 o\noutput vec4 d[2]\nlocal vec4 a[3]\n\
+            local vec4 k[3]\nlocal vec3 t\ntemp bool p\nlocal int i\nfunc main() {\nMOV t.xyz, float(0).xxx\nMOV k[0].x, c.y\n\
+            MOV a[0].xyzw, u[0].xyzw\nMOV a[2].xyzw, u[n.x + 0].xyzw\nMOV i.x, int(0)\nLOOP\nSGE p.x, i.x, n.x\nIF p.x\nBRK\nENDIF\nADD t.xy, t.xy, a[i.x + 1].zw\n\
+            IF p.x\nMOV k[2].xyzw, c.wzyx\nMOV d[i.x + 0].xy, t.xy\nENDIF\nADD i.x, i.x, int(1)\nENDLOOP\n\
+            MOV o.xyz, t.yyz\nIF p.x\nMOV o.z, k[2].w\nMOV a[n.x + 1].z, k[0].x\nELSE\nKIL t.xy\nMOV o.x, a[1].x\nENDIF\n}\n";
+        panic!("{}", ssa_text(text));
+    }
+}
