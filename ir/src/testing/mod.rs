@@ -1,3 +1,6 @@
 //! Support for tests, here and in the crates above.
 
 pub mod filetest;
+pub mod gen_env;
+pub mod generate;
+pub mod rng;

@@ -658,29 +658,4 @@ fn resolve(same: &mut SecondaryMap<Value, PackedOption<Value>>, value: Value) ->
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::diag::FileId;
-    use crate::tac::inline::{MAX_INLINED_INSTS, inline};
-
-    fn ssa_text(text: &str) -> String {
-        let program = crate::tac::text::parse(FileId::default(), text).unwrap_or_else(|e| panic!("{e}"));
-        let program = inline(&program, MAX_INLINED_INSTS).unwrap();
-        let arena = Bump::new();
-        let func = build(&program, &arena).unwrap();
-        if let Err(errors) = crate::verify::verify(&func) {
-            panic!("{errors:#?}\n{}", crate::text::print(&func));
-        }
-        crate::text::print(&func)
-    }
-
-    #[test]
-    fn show() {
-        let text = "stage frag\nuniform vec4 u[3]\nuniform int n\nvarying vec4 c\noutput vec4 o\noutput vec4 d[2]\nlocal vec4 a[3]\n\
-            local vec4 k[3]\nlocal vec3 t\ntemp bool p\nlocal int i\nfunc main() {\nMOV t.xyz, float(0).xxx\nMOV k[0].x, c.y\n\
-            MOV a[0].xyzw, u[0].xyzw\nMOV a[2].xyzw, u[n.x + 0].xyzw\nMOV i.x, int(0)\nLOOP\nSGE p.x, i.x, n.x\nIF p.x\nBRK\nENDIF\nADD t.xy, t.xy, a[i.x + 1].zw\n\
-            IF p.x\nMOV k[2].xyzw, c.wzyx\nMOV d[i.x + 0].xy, t.xy\nENDIF\nADD i.x, i.x, int(1)\nENDLOOP\n\
-            MOV o.xyz, t.yyz\nIF p.x\nMOV o.z, k[2].w\nMOV a[n.x + 1].z, k[0].x\nELSE\nKIL t.xy\nMOV o.x, a[1].x\nENDIF\n}\n";
-        panic!("{}", ssa_text(text));
-    }
-}
+mod tests;
