@@ -60,6 +60,14 @@ pub struct TranslationUnit<'a> {
     pub items: &'a [Item<'a>],
 }
 
+impl TranslationUnit<'_> {
+    /// What the text asks of an extension after all its lines; `Disable` when it does not name it.
+    pub fn extension(&self, name: &str) -> ExtBehavior {
+        let last = self.extensions.iter().rev().find(|e| e.name.text == name || e.name.text == "all");
+        last.map_or(ExtBehavior::Disable, |e| e.behavior)
+    }
+}
+
 /// One declaration at the outermost level.
 #[derive(Clone, Copy, Debug)]
 pub struct Item<'a> {

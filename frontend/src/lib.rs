@@ -25,7 +25,7 @@ mod diags;
 pub mod dump;
 pub mod lexer;
 pub mod limits;
-pub mod parse;
+mod parse;
 pub mod preprocess;
 pub mod typed;
 

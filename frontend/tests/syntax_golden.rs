@@ -3,6 +3,7 @@
 
 use expect_test::{Expect, expect};
 use frontend::Options;
+use frontend::ast::{ExtBehavior, Version};
 use frontend::lexer::Tok;
 use ir::diag::SourceMap;
 
@@ -445,6 +446,20 @@ fn spans_point_into_the_original() {
     assert_eq!((last.tok, last.span.lo as usize), (Tok::Eof, text.len()));
     let spans: Vec<_> = parsed.unit.items.iter().map(|i| &text[i.span.lo as usize..i.span.hi as usize]).collect();
     assert_eq!(spans, ["float a = F(\n  b);", "float lo\\\nng = c;"]);
+}
+
+#[test]
+fn the_last_extension_line_counts() {
+    let text = "#version 100\n#extension GL_OES_texture_3D : enable\n#extension GL_EXT_draw_buffers : require\n\
+                #extension all : warn\n#extension GL_EXT_draw_buffers : disable\n";
+    let mut sources = SourceMap::new();
+    let file = sources.add("extensions", text);
+    let arena = bumpalo::Bump::new();
+    let parsed = frontend::parse(&arena, &mut sources, file, &Options::default());
+    assert!(parsed.diagnostics.is_empty() && parsed.unit.version == Version::Es100);
+    assert_eq!(parsed.unit.extension("GL_OES_texture_3D"), ExtBehavior::Warn);
+    assert_eq!(parsed.unit.extension("GL_EXT_draw_buffers"), ExtBehavior::Disable);
+    assert_eq!(parsed.unit.extensions.len(), 4);
 }
 
 #[test]

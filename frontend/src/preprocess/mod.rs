@@ -4,7 +4,7 @@
 //! tokens that the parser reads, each with the span of its text, or of the macro's use where a
 //! macro made it; plus the `#version`, the `#extension` lines and the known pragmas.
 //!
-//! Macro expansion is that of C without `#` and `##`: a stack of token lists ([`macros`]), in
+//! Macro expansion is that of C without `#` and `##`: a stack of token lists (`macros.rs`), in
 //! which a macro stays disabled while its own expansion is on the stack, and a name met in that
 //! time is marked and never expanded again. Tokens are pulled one by one, so that an invocation
 //! may span lines, directives and files.
