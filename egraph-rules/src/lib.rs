@@ -7,5 +7,6 @@ pub mod cost;
 pub mod extract;
 pub mod from_egraph;
 pub mod lang;
+pub mod plan;
 pub mod price;
 mod transfer;

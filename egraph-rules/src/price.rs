@@ -45,19 +45,19 @@ impl Price {
 
 /// A lane of a base value with modifiers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Lane {
-    base: ClassId,
-    lane: u8,
-    neg: bool,
-    abs: bool,
+pub(crate) struct Lane {
+    pub(crate) base: ClassId,
+    pub(crate) lane: u8,
+    pub(crate) neg: bool,
+    pub(crate) abs: bool,
 }
 
 /// A value as an operand: 1 to 4 lanes.
-type Lanes = SmallVec<[Lane; 4]>;
+pub(crate) type Lanes = SmallVec<[Lane; 4]>;
 
 /// What a base value is to those who read it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+pub(crate) enum Kind {
     Literal,
     /// Read where it is: uniform, input, block parameter.
     Fixed,
@@ -88,20 +88,28 @@ struct Pricer<'a> {
     price: Price,
 }
 
+/// Every class of a plan as an operand: its lanes, and what its base values are.
+pub(crate) struct Resolved {
+    /// Operands first.
+    pub(crate) order: Vec<ClassId>,
+    pub(crate) lanes: SecondaryMap<ClassId, Lanes>,
+    pub(crate) kind: SecondaryMap<ClassId, Option<Kind>>,
+}
+
+/// Resolves the operands of a plan; `None` when it is incomplete or needs itself.
+pub(crate) fn resolve(graph: &Graph, costs: &CostTable, choice: &Choice) -> Option<Resolved> {
+    let order = topological(graph, choice)?;
+    let mut pricer = Pricer::new(graph, costs, choice);
+    for &class in &order {
+        pricer.resolve(class);
+    }
+    Some(Resolved { order, lanes: pricer.lanes, kind: pricer.kind })
+}
+
 /// The price of a choice; `None` when it is incomplete or needs itself.
 pub fn price(graph: &Graph, costs: &CostTable, choice: &Choice) -> Option<Price> {
     let order = topological(graph, choice)?;
-    let mut pricer = Pricer {
-        graph,
-        costs,
-        choice,
-        lanes: SecondaryMap::with_default(Lanes::new()),
-        kind: SecondaryMap::new(),
-        uses: SecondaryMap::new(),
-        place: SecondaryMap::new(),
-        depth: SecondaryMap::new(),
-        price: Price::default(),
-    };
+    let mut pricer = Pricer::new(graph, costs, choice);
     for &class in &order {
         pricer.resolve(class);
     }
@@ -128,7 +136,21 @@ pub fn price(graph: &Graph, costs: &CostTable, choice: &Choice) -> Option<Price>
     Some(pricer.price)
 }
 
-impl Pricer<'_> {
+impl<'a> Pricer<'a> {
+    fn new(graph: &'a Graph, costs: &'a CostTable, choice: &'a Choice) -> Pricer<'a> {
+        Pricer {
+            graph,
+            costs,
+            choice,
+            lanes: SecondaryMap::with_default(Lanes::new()),
+            kind: SecondaryMap::new(),
+            uses: SecondaryMap::new(),
+            place: SecondaryMap::new(),
+            depth: SecondaryMap::new(),
+            price: Price::default(),
+        }
+    }
+
     fn node(&self, class: ClassId) -> &GraphNode {
         let node = self.choice[class].expand().expect("topological order has chosen classes only");
         &self.graph.nodes[node]

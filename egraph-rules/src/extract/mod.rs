@@ -13,6 +13,7 @@ pub mod chaos;
 pub mod graph;
 pub mod greedy_dag;
 pub mod improve;
+pub mod seeds;
 pub mod tree;
 
 use crate::cost::node_cost;

@@ -1,0 +1,132 @@
+//! From a legal graph to a plan: extract, check, improve, seed.
+//!
+//! In: the graph of a saturated e-graph. Out: a checked choice (the graph may gain the nodes of seed
+//! packs) and a report. Each step keeps the better of what it was given and what it found, so a
+//! later step never undoes an earlier one.
+
+use crate::blocks::{Blocks, definition_points};
+use crate::extract::chaos::Chaos;
+use crate::extract::graph::Graph;
+use crate::extract::greedy_dag::GreedyDag;
+use crate::extract::improve::{Effort, improve};
+use crate::extract::seeds::{Seeds, seed};
+use crate::extract::tree::Tree;
+use crate::extract::{Choice, Extractor, Selection, SelectionError, check};
+use crate::price::{Price, price};
+use ir::Function;
+use ir::cost::CostTable;
+use ir::types::FpLevel;
+
+/// Which extractor.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Method {
+    /// [`Tree`].
+    Tree,
+    /// [`GreedyDag`].
+    #[default]
+    GreedyDag,
+    /// [`Chaos`], with its seed.
+    Chaos(u64),
+}
+
+impl Method {
+    /// Parses the name in pipelines: `tree` or `dag-greedy`.
+    pub fn parse(text: &str) -> Option<Method> {
+        [Method::Tree, Method::GreedyDag].into_iter().find(|m| m.extractor().name() == text)
+    }
+
+    /// The extractor.
+    pub fn extractor(self) -> Box<dyn Extractor> {
+        match self {
+            Method::Tree => Box::new(Tree),
+            Method::GreedyDag => Box::new(GreedyDag),
+            Method::Chaos(seed) => Box::new(Chaos { seed }),
+        }
+    }
+}
+
+/// What to do between extraction and placement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PlanOptions {
+    /// How to choose.
+    pub method: Method,
+    /// Local improvement; none switches it off.
+    pub improve: Option<Effort>,
+    /// Seed packs; none switches them off.
+    pub seeds: Option<Effort>,
+    /// Rounds of improvement and seeds.
+    pub rounds: u32,
+    /// What rewrites may assume.
+    pub level: FpLevel,
+}
+
+impl Default for PlanOptions {
+    fn default() -> PlanOptions {
+        PlanOptions {
+            method: Method::GreedyDag,
+            improve: Some(Effort::default()),
+            seeds: Some(Effort::default()),
+            rounds: 4,
+            level: FpLevel::Glsl,
+        }
+    }
+}
+
+/// What extraction did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PlanReport {
+    /// Classes that the roots reach.
+    pub classes: usize,
+    /// Legal nodes in them.
+    pub nodes: usize,
+    /// The extractor's cost, shared values once.
+    pub dag_cost: u64,
+    /// The price of the extractor's choice.
+    pub extracted: Price,
+    /// The price of the plan.
+    pub planned: Price,
+    /// Seed packs taken.
+    pub seeds: u32,
+}
+
+/// Chooses a node for every class that the roots reach.
+pub fn choose(
+    graph: &mut Graph,
+    func: &Function,
+    blocks: &Blocks,
+    costs: &CostTable,
+    options: &PlanOptions,
+) -> Result<(Choice, PlanReport), SelectionError> {
+    let selection = options.method.extractor().extract(graph, costs);
+    check(graph, costs, &selection)?;
+    let mut report = PlanReport {
+        classes: graph.classes.len(),
+        nodes: graph.nodes.len(),
+        dag_cost: selection.dag_cost,
+        ..PlanReport::default()
+    };
+    let mut choice = selection.choice;
+    let mut best = price(graph, costs, &choice).unwrap_or_default();
+    report.extracted = best;
+    let defs = definition_points(func);
+    for _ in 0..options.rounds {
+        let before = best;
+        if let Some(effort) = options.improve {
+            best = improve(graph, costs, &mut choice, effort).unwrap_or(best);
+        }
+        if let Some(effort) = options.seeds {
+            let seeds = Seeds { costs, level: options.level, places: Some((blocks, &defs)), effort };
+            if let Some((new, packs)) = seed(graph, &mut choice, &seeds) {
+                best = new;
+                report.seeds += packs;
+            }
+        }
+        if best == before {
+            break;
+        }
+    }
+    report.planned = best;
+    let planned = Selection::new(graph, costs, choice);
+    check(graph, costs, &planned)?;
+    Ok((planned.choice, report))
+}
