@@ -7,7 +7,7 @@ use crate::env::{Env, Lod, Outputs, QuadView, TexRequest, element, project};
 use crate::eval::{self, EvalCfg};
 use crate::op::Op;
 use crate::tac::{Addr, Dst, Index, Inst, Program, Src, TacOp, TexRef};
-use crate::types::Swizzle;
+use crate::types::{Scalar, Swizzle};
 use cranelift_entity::SecondaryMap;
 use std::fmt;
 
@@ -18,11 +18,14 @@ pub struct InterpOptions {
     pub max_steps: u64,
     /// Facts about arithmetic.
     pub cfg: EvalCfg,
+    /// Moves every rounded float result by -1, 0 or 1 unit in the last place, by this seed: outputs
+    /// that change much with the seed say nothing about a compiler that may round differently.
+    pub jitter: Option<u64>,
 }
 
 impl Default for InterpOptions {
     fn default() -> InterpOptions {
-        InterpOptions { max_steps: 1_000_000, cfg: EvalCfg::default() }
+        InterpOptions { max_steps: 1_000_000, cfg: EvalCfg::default(), jitter: None }
     }
 }
 
@@ -139,6 +142,32 @@ fn flow_targets(body: &[Inst]) -> Result<Vec<u32>, InterpError> {
     if open.is_empty() && loops.is_empty() { Ok(targets) } else { Err(InterpError::Invalid("open structure")) }
 }
 
+/// Whether the operation rounds, so that another order of evaluation may give a neighbour.
+fn is_rounded(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Add
+            | Op::Sub
+            | Op::Mul
+            | Op::Mad
+            | Op::Div
+            | Op::Dp2
+            | Op::Dp3
+            | Op::Dp4
+            | Op::Rcp
+            | Op::Rsq
+            | Op::Sqrt
+            | Op::Ex2
+            | Op::Lg2
+            | Op::Pow
+            | Op::Sin
+            | Op::Cos
+            | Op::Nrm
+            | Op::Lrp
+            | Op::Frc
+    )
+}
+
 impl Machine<'_, '_, '_> {
     fn run(&mut self) -> Result<(), InterpError> {
         let program = self.program;
@@ -212,8 +241,24 @@ impl Machine<'_, '_, '_> {
             }
         };
         let Some(result) = result else { return Err(InterpError::Invalid("no value operation")) };
+        let rounds = is_rounded(op) && self.program.vars.get(dst.var).is_some_and(|v| v.ty.scalar == Scalar::Float);
+        let result = if rounds { result.map(|v| self.jittered(v)) } else { result };
         self.write(dst, result);
         Ok(())
+    }
+
+    /// The value or a neighbour of it, when jitter is asked for.
+    fn jittered(&mut self, value: f32) -> f32 {
+        let Some(state) = &mut self.options.jitter else { return value };
+        // Weyl sequence with a multiplicative finish: enough to be independent of the values.
+        *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (*state ^ (*state >> 31)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        match (mixed >> 60) % 3 {
+            _ if !value.is_normal() => value,
+            0 => f32::from_bits(value.to_bits() - 1),
+            1 => f32::from_bits(value.to_bits() + 1),
+            _ => value,
+        }
     }
 
     fn texture(&mut self, op: Op, tex: TexRef, inst: &Inst, site: u32) {
