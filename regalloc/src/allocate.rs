@@ -14,7 +14,7 @@ use crate::web::Webs;
 use cranelift_entity::SecondaryMap;
 
 /// Merges undone one by one before half of the rest is given up at a time.
-const SINGLE_UNDOS: u32 = 32;
+const SINGLE_UNDOS: usize = 32;
 
 /// Gives every virtual register of `func` a place in `file`.
 ///
@@ -34,6 +34,23 @@ pub fn run<F: Func + ?Sized>(func: &F, file: &RegFile, options: &Options) -> Res
         Method::Color if file.reuse => job.color(merge),
         _ => job.scan(merge, file.reuse),
     }
+}
+
+/// Merges taken back after a fit, one attempt each.
+const REDOS: u32 = 24;
+
+/// One try with a set of merges.
+struct Attempt {
+    /// The allocation, when it is within the limit.
+    output: Option<Output>,
+    bound: Bound,
+    /// Registers that the best colouring used.
+    needed: u32,
+    attempts: u32,
+    /// Wishes whose merge was made, dearest first.
+    made: Vec<u32>,
+    /// Those of them that went into webs that found no room.
+    failed: Vec<u32>,
 }
 
 struct Job<'a, F: ?Sized> {
@@ -66,55 +83,103 @@ impl<F: Func + ?Sized> Job<'_, F> {
 
     fn color(&self, merge: bool) -> Result<Output, RegAllocError> {
         let mut blocked = vec![!merge; self.wishes.len()];
-        let mut stats = Stats::default();
+        let mut attempts = 0;
         let mut full = None;
         // Least need seen, for the error.
         let mut needed = u32::MAX;
+        // Wishes blocked here, cheapest first.
+        let mut undone: Vec<u32> = Vec::new();
         loop {
-            let mut webs = self.webs();
-            webs.check_fixed()?;
-            let made = coalesce::coalesce(&mut webs, self.wishes, &blocked, self.live);
-            let bound = bound::compute(&webs);
-            let full_bound = *full.get_or_insert(bound);
-            let hints = coalesce::hints(&webs, self.wishes);
-            let result = color::color(&webs, &hints, bound.regs, self.limit);
-            let failed = match result {
-                Ok(coloring) => {
-                    stats.attempts += coloring.attempts;
-                    if coloring.best.used <= self.limit {
-                        let Colors { color, used, .. } = coloring.best;
-                        return self.output(&webs, &color, used, bound, stats);
-                    }
-                    needed = needed.min(coloring.best.used);
-                    coloring.failed
-                }
-                // A merge may have brought fixed values together; without merges it is final.
-                Err(error) if made.is_empty() => return Err(error),
-                Err(_) => Vec::new(),
-            };
-            if made.is_empty() {
-                return Err(self.does_not_fit(needed, bound, full_bound));
+            let tried = self.attempt(&blocked)?;
+            attempts += tried.attempts;
+            let merged = *full.get_or_insert(tried.bound);
+            if let Some(mut output) = tried.output {
+                self.redo(&mut output, &mut blocked, &mut undone, &mut attempts)?;
+                output.stats.merges_undone = undone.len() as u32;
+                output.stats.attempts = attempts;
+                return Ok(output);
             }
-            let slow = full_bound.regs <= self.limit && stats.merges_undone < SINGLE_UNDOS;
-            stats.merges_undone += self.undo(&webs, &made, &failed, &mut blocked, slow);
+            needed = needed.min(tried.needed);
+            if tried.made.is_empty() {
+                return Err(self.does_not_fit(needed, tried.bound, merged));
+            }
+            let slow = merged.regs <= self.limit && undone.len() < SINGLE_UNDOS;
+            undone.extend(self.undo(&tried, &mut blocked, slow));
         }
     }
 
-    /// `slow`: blocks the cheapest merge among those that made a failed web, or among all; else the
-    /// cheaper half. Returns how many. Each call blocks at least one, so the caller's loop ends.
-    fn undo(&self, webs: &Webs, made: &[u32], failed: &[u32], blocked: &mut [bool], slow: bool) -> u32 {
-        // `made` is in order of worth.
-        if !slow {
-            let cheap = &made[made.len() / 2..];
-            cheap.iter().for_each(|&m| blocked[m as usize] = true);
-            return cheap.len() as u32;
+    /// Allocates with the wishes that are not blocked.
+    fn attempt(&self, blocked: &[bool]) -> Result<Attempt, RegAllocError> {
+        let mut webs = self.webs();
+        webs.check_fixed()?;
+        let made = coalesce::coalesce(&mut webs, self.wishes, blocked, self.live);
+        let bound = bound::compute(&webs);
+        let hints = coalesce::hints(&webs, self.wishes);
+        let mut tried = Attempt { output: None, bound, needed: u32::MAX, attempts: 0, made, failed: Vec::new() };
+        let coloring = match color::color(&webs, &hints, bound.regs, self.limit) {
+            Ok(coloring) => coloring,
+            // Merges may have brought fixed values together; without them it is final.
+            Err(_) if !tried.made.is_empty() => return Ok(tried),
+            Err(error) => return Err(error),
+        };
+        tried.attempts = coloring.attempts;
+        let Colors { color, used, .. } = coloring.best;
+        tried.needed = used;
+        if used <= self.limit {
+            tried.output = Some(self.output(&webs, &color, used, bound, Stats::default())?);
+        } else {
+            // As wishes whose merge went into a web that found no room.
+            let home = |m: u32| webs.home[self.wishes[m as usize].dst.as_u32() as usize].0;
+            let mut failed = vec![false; webs.webs.len()];
+            coloring.failed.iter().for_each(|&w| failed[w as usize] = true);
+            tried.failed = tried.made.iter().copied().filter(|&m| failed[home(m) as usize]).collect();
         }
-        let hit = |&&m: &&u32| failed.contains(&webs.home[self.wishes[m as usize].dst.as_u32() as usize].0);
-        let cheapest = made.iter().rev().find(hit).or(made.last());
-        cheapest.map_or(0, |&m| {
-            blocked[m as usize] = true;
-            1
-        })
+        Ok(tried)
+    }
+
+    /// Undoing stops at the first fit, which may have given up more than it had to: tries to take
+    /// merges back, dearest first, for a bounded number of attempts.
+    fn redo(
+        &self,
+        output: &mut Output,
+        blocked: &mut [bool],
+        undone: &mut Vec<u32>,
+        attempts: &mut u32,
+    ) -> Result<(), RegAllocError> {
+        undone.sort_unstable();
+        let mut budget = REDOS;
+        let mut i = 0;
+        while i < undone.len() && budget > 0 {
+            let wish = undone[i] as usize;
+            blocked[wish] = false;
+            let tried = self.attempt(blocked)?;
+            *attempts += tried.attempts;
+            budget -= 1;
+            match tried.output.filter(|o| o.stats.moves_left <= output.stats.moves_left) {
+                Some(better) => {
+                    *output = better;
+                    undone.remove(i);
+                }
+                None => {
+                    blocked[wish] = true;
+                    i += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `slow`: blocks the cheapest merge among those that made a failed web, or among all; else the
+    /// cheaper half. Returns them. Each call blocks at least one, so the caller's loop ends.
+    fn undo(&self, tried: &Attempt, blocked: &mut [bool], slow: bool) -> Vec<u32> {
+        // `made` is in order of worth.
+        let made = &tried.made;
+        let cheap = match tried.failed.last().or(made.last()) {
+            Some(&one) if slow => vec![one],
+            _ => made[made.len() / 2..].to_vec(),
+        };
+        cheap.iter().for_each(|&m| blocked[m as usize] = true);
+        cheap
     }
 
     fn does_not_fit(&self, needed: u32, single: Bound, merged: Bound) -> RegAllocError {

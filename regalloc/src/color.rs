@@ -53,12 +53,15 @@ enum Fit {
     First,
     /// The one with the least free space around it.
     Tight,
+    /// Among all registers the one with the fewest components free for the web, so that narrow values
+    /// go beside wide ones; then as `Tight`.
+    Best,
 }
 
 /// How many webs all attempts together may visit, per colouring.
 const VISITS: usize = 40_000;
 /// Attempts to do with one register less.
-const ROUNDS: u32 = 24;
+const ROUNDS: u32 = 12;
 /// Edges of the interference graph, above which the p/q order is left out.
 const MAX_EDGES: usize = 2_000_000;
 
@@ -88,8 +91,8 @@ pub fn color(webs: &Webs, hints: &Hints, goal: u32, limit: u32) -> Result<Colori
     let mut attempts = 0;
     let mut best: Option<(Colors, Vec<u32>)> = None;
     // A program that cannot fit is coloured once, to say how much it needs.
-    let kinds = if goal > limit { 1 } else { 5 };
-    for kind in 0..kinds {
+    let kinds: &[u32] = if goal > limit { &[1] } else { &[0, 1, 2, 3, 4] };
+    for &kind in kinds {
         let done = best.as_ref().is_some_and(|(b, _)| b.used <= goal);
         if done || left < n {
             break;
@@ -121,7 +124,7 @@ pub fn color(webs: &Webs, hints: &Hints, goal: u32, limit: u32) -> Result<Colori
             }
             left -= n;
             attempts += 1;
-            let fit = if round % 3 == 2 { Fit::Tight } else { Fit::First };
+            let fit = [Fit::Best, Fit::First, Fit::Tight][round as usize % 3];
             match problem.select(&order, best.used - 1, fit, round % 2 == 0) {
                 Ok(colors) => {
                     best = colors;
@@ -262,11 +265,17 @@ impl Problem<'_> {
             let hinted = if hints { self.hinted(w, &components, &color) } else { None };
             hits += u32::from(hinted.is_some());
             let found = hinted.or_else(|| {
-                (0..cap.min(components.used().saturating_add(1))).find_map(|reg| {
+                let regs = 0..cap.min(components.used().saturating_add(1));
+                if fit == Fit::Best {
+                    return regs
+                        .flat_map(|reg| components.free_maps(reg, web).iter().map(move |m| (reg, m)))
+                        .min_by_key(|&(reg, m)| (components.room(reg, web), components.slack(reg, m, web)));
+                }
+                regs.into_iter().find_map(|reg| {
                     let maps = components.free_maps(reg, web);
                     match fit {
                         Fit::First => maps.first(),
-                        Fit::Tight => maps.iter().min_by_key(|&m| components.slack(reg, m, web)),
+                        Fit::Tight | Fit::Best => maps.iter().min_by_key(|&m| components.slack(reg, m, web)),
                     }
                     .map(|map| (reg, map))
                 })

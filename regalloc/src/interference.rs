@@ -38,6 +38,13 @@ impl Components {
         maps
     }
 
+    /// How many components of `reg` are free wherever `web` is live.
+    pub fn room(&self, reg: u32, web: &Web) -> u32 {
+        let Some(components) = self.regs.get(reg as usize) else { return u32::MAX };
+        let free = |c: &&Ranges| web.slots.iter().all(|s| !c.overlaps(&s.ranges));
+        components.iter().filter(free).count() as u32
+    }
+
     /// Puts `web` at `reg` under `map`.
     pub fn place(&mut self, reg: u32, map: LaneMap, web: &Web) {
         while self.regs.len() <= reg as usize {

@@ -13,6 +13,7 @@
 //! allocate   the steps in order; undoes merges when there is no room
 //! checker    judges the result, sharing no code with the above
 //! dump       the result as a chart
+//! moves      parallel copies in sequence, for callers before or after allocation
 //! ```
 //!
 //! Absent on purpose: spilling and rematerialization. A program that does not fit is the typed error
@@ -29,6 +30,7 @@ pub mod error;
 pub mod func;
 mod interference;
 mod liveness;
+pub mod moves;
 pub mod output;
 pub mod ranges;
 pub mod regfile;

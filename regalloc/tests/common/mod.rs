@@ -410,3 +410,74 @@ pub fn first_difference(p: &Prog, out: &Output, seed: u64, steps: u32) -> Option
     }
     None
 }
+
+/// A program such as an optimizer leaves it: every value is written once, whole, and read a few
+/// instructions later; some are gathered part by part; a loop carries a few. `width` is about how
+/// many values are live at a time.
+pub fn optimized(seed: u64, insts: u32, width: usize) -> Prog {
+    let mut r = Rng::new(seed);
+    let mut p = Prog::default();
+    let mut live: Vec<VReg> = Vec::new();
+    let lanes = |p: &Prog, v: VReg| p.vregs[v.as_u32() as usize].lanes;
+    let carried: Vec<VReg> = (0..3).map(|i| p.reg(1 + i)).collect();
+    for &c in &carried {
+        p.op(c, &[]);
+    }
+    let mut open = false;
+    while (p.insts.len() as u32) < insts {
+        if !open && r.chance(2) {
+            p.flow(Flow::Loop);
+            p.flow(Flow::If);
+            p.flow(Flow::Brk);
+            p.flow(Flow::EndIf);
+            live.clear();
+            open = true;
+        } else if open && r.chance(3) {
+            for &c in &carried {
+                let from = r.below(live.len().max(1) as u64) as usize;
+                match live.get(from).filter(|&&v| lanes(&p, v) >= lanes(&p, c)) {
+                    Some(&v) => {
+                        let pairs: Vec<(u8, u8)> = (0..lanes(&p, c)).map(|l| (l, l)).collect();
+                        p.copy(c, v, &pairs);
+                    }
+                    None => {
+                        p.op(c, &[c]);
+                    }
+                }
+            }
+            p.flow(Flow::EndLoop);
+            live.clear();
+            open = false;
+        }
+        if r.chance(15) && live.len() >= 4 {
+            // A gather of narrow values.
+            let n = 2 + r.below(3) as u8;
+            let d = p.reg(n);
+            for l in 0..n {
+                let s = live[r.below(live.len() as u64) as usize];
+                let from = r.below(u64::from(lanes(&p, s))) as u8;
+                p.copy(d, s, &[(l, from)]);
+            }
+            live.push(d);
+        } else {
+            let d = p.reg([1, 1, 2, 3, 3, 4][r.below(6) as usize]);
+            let uses: Vec<VReg> = (0..r.below(3))
+                .filter_map(|_| live.get(r.below(live.len() as u64) as usize).copied().or(carried.first().copied()))
+                .collect();
+            p.op(d, &uses);
+            live.push(d);
+        }
+        while live.len() > width {
+            let gone = r.below(live.len() as u64) as usize;
+            let v = live.swap_remove(gone);
+            p.sink(v);
+        }
+    }
+    if open {
+        p.flow(Flow::EndLoop);
+    }
+    carried.iter().for_each(|&c| {
+        p.sink(c);
+    });
+    p.finish()
+}
