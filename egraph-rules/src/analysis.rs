@@ -15,7 +15,7 @@ use cranelift_entity::packed_option::ReservedValue;
 use egg::{Analysis, DidMerge, Id, Language};
 use ir::eval::EvalCfg;
 use ir::types::{FpLevel, Literal, Scalar};
-use ir::{Block, Op, Value};
+use ir::{Block, Op, Value, Var};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -157,12 +157,21 @@ pub struct Facts {
     pub home: Home,
     /// Which leaves are in the class.
     pub leaves: LeafKinds,
+    /// Operations on the longest way to a leaf, in the shallowest node.
+    pub depth: u32,
 }
 
 impl Facts {
     /// Nothing known but the width.
     pub fn any(width: u8) -> Facts {
-        Facts { width, lanes: [None; 4], range: Range::ANY, home: Home::entry(), leaves: LeafKinds::default() }
+        Facts {
+            width,
+            lanes: [None; 4],
+            range: Range::ANY,
+            home: Home::entry(),
+            leaves: LeafKinds::default(),
+            depth: 0,
+        }
     }
 
     /// The literal, if every lane is known.
@@ -182,7 +191,7 @@ impl Facts {
 }
 
 /// The analysis: what belongs to the target, to the level and to the function.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Shader {
     /// The target's arithmetic.
     pub eval: EvalCfg,
@@ -190,8 +199,25 @@ pub struct Shader {
     pub level: FpLevel,
     /// Facts of values from outside, as the function's analyses seed them.
     pub seeds: FxHashMap<Value, (Range, Home)>,
+    /// What the type of an input or uniform says about it.
+    pub vars: SecondaryMap<Var, Option<Range>>,
     /// Immediate dominators and depths, for [`Shader::dominates`].
     pub doms: SecondaryMap<Block, Option<Home>>,
+    /// Arrangements of a chain that are tried (0 to 5).
+    pub arrangements: usize,
+}
+
+impl Default for Shader {
+    fn default() -> Shader {
+        Shader {
+            eval: EvalCfg::default(),
+            level: FpLevel::default(),
+            seeds: FxHashMap::default(),
+            vars: SecondaryMap::new(),
+            doms: SecondaryMap::new(),
+            arrangements: 5,
+        }
+    }
 }
 
 impl Shader {
@@ -216,6 +242,7 @@ pub fn facts_of(egraph: &EGraph, node: &Node) -> Facts {
     let mut facts = Facts::any(width);
     for &arg in &node.args {
         facts.home = facts.home.deeper(data(arg).home);
+        facts.depth = facts.depth.max(data(arg).depth.saturating_add(1));
     }
     match node.head {
         Head::Lit(literal) => {
@@ -231,11 +258,12 @@ pub fn facts_of(egraph: &EGraph, node: &Node) -> Facts {
             }
             facts.leaves.0 = LeafKinds::VALUE;
         }
-        Head::Leaf(Leaf::Elem { op, .. }) => {
-            facts.range = from_outside(shader);
+        Head::Leaf(Leaf::Elem { op, var, .. }) => {
+            facts.range = element(shader, var);
             facts.leaves.0 = if op == Op::Uniform { LeafKinds::UNIFORM } else { LeafKinds::INPUT };
         }
-        Head::At { .. } | Head::Txl { .. } => facts.range = from_outside(shader),
+        Head::At { var, .. } => facts.range = element(shader, var),
+        Head::Txl { .. } => facts.range = from_outside(shader.level),
         Head::Swz(swizzle) => {
             let from = data(node.args[0]);
             for (to, &lane) in facts.lanes.iter_mut().zip(swizzle.lanes()) {
@@ -263,6 +291,13 @@ pub fn facts_of(egraph: &EGraph, node: &Node) -> Facts {
             facts.lanes = transfer::known_lanes(op, &args, width, shader.eval);
         }
     }
+    let r = facts.range;
+    if r.lo == r.hi && !r.nan && !(r.lo == 0.0 && r.neg_zero) {
+        let bits = (r.lo + 0.0).to_bits();
+        for lane in &mut facts.lanes[..width as usize] {
+            *lane = Some(lane.unwrap_or(bits));
+        }
+    }
     // A known lane may say more than the operation's transfer did.
     if let Some(literal) = facts.literal() {
         facts.range = literal.lanes().map(Range::of).reduce(Range::join).unwrap_or(facts.range);
@@ -270,8 +305,14 @@ pub fn facts_of(egraph: &EGraph, node: &Node) -> Facts {
     facts
 }
 
-fn from_outside(shader: &Shader) -> Range {
-    if shader.level == FpLevel::Strict { Range::ANY } else { Range::FINITE }
+fn element(shader: &Shader, var: Var) -> Range {
+    let range = from_outside(shader.level);
+    shader.vars[var].map_or(range, |known| known.meet(range))
+}
+
+/// What is taken for granted about inputs, uniforms and texture lookups.
+pub fn from_outside(level: FpLevel) -> Range {
+    if level == FpLevel::Strict { Range::ANY } else { Range::FINITE }
 }
 
 impl Analysis<Node> for Shader {
@@ -293,6 +334,7 @@ impl Analysis<Node> for Shader {
             to.home = from.home;
         }
         to.leaves.0 |= from.leaves.0;
+        to.depth = old.depth.min(from.depth);
         if old.lanes != to.lanes {
             if let Some(literal) = to.literal() {
                 to.range = literal.lanes().map(Range::of).reduce(Range::join).unwrap_or(to.range);

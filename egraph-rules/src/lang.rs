@@ -7,6 +7,7 @@
 //!   repeated) is over a value of one lane, so that `splat s` has one shape whatever `s` was;
 //! - `Cat` has no `Cat` among its parts, neighbouring lanes of one value are one part, and lanes of
 //!   a single value are a `Swz`;
+//! - the operands of commutative operations are sorted (matching tries both orders);
 //! - there is no `Neg` of `Neg`, no `Abs` of `Neg` or `Abs`, no `Sat` of `Sat`.
 //!
 //! So no rule spends nodes on what another rule undoes (design notes, section 2).
@@ -435,6 +436,11 @@ pub fn make_neg(egraph: &mut EGraph, id: Id) -> Id {
     make(egraph, Op::Neg, &[id])
 }
 
+/// Whether the first two operands may change places, bit for bit.
+pub fn commutes(op: Op) -> bool {
+    op.is_commutative() || op == Op::Mad
+}
+
 /// A node without immediate, in normal form.
 ///
 /// # Panics
@@ -464,7 +470,11 @@ pub fn make(egraph: &mut EGraph, op: Op, args: &[Id]) -> Id {
         Op::Sat if operand_of(egraph, args[0], Op::Sat).is_some() => return args[0],
         _ => {}
     }
-    egraph.add(Node::new(Head::Op(op), args))
+    let mut args: Args = args.iter().map(|&a| egraph.find(a)).collect();
+    if commutes(op) && args[1] < args[0] {
+        args.swap(0, 1);
+    }
+    egraph.add(Node::new(Head::Op(op), &args))
 }
 
 /// A node with any head, in normal form.

@@ -54,7 +54,7 @@ pub fn range(op: Op, args: &[Range], same: bool, shader: &Shader) -> Range {
             (1..op.reduce_width().unwrap_or(4)).fold(product, |sum, _| add(sum, product, strict))
         }
         Op::Min | Op::Max => min_max(op, a, b),
-        Op::Slt | Op::Sge | Op::Seq | Op::Sne => Range::TRUTH,
+        Op::Slt | Op::Sge | Op::Seq | Op::Sne => compare(op, a, b),
         // a - floor(a) rounds up to 1 for tiny negative a; infinite a gives NaN.
         Op::Frc => Range { lo: 0.0, hi: 1.0, nan: a.nan || a.inf, inf: false, neg_zero: false, whole: a.whole },
         Op::Flr => Range { lo: a.lo.floor(), hi: a.hi.floor(), whole: true, ..a },
@@ -159,6 +159,27 @@ fn mul(a: Range, b: Range, same: bool, strict: bool, zero_wins: bool) -> Range {
         inf: a.inf || b.inf || overflow,
         neg_zero: !same && lo <= 0.0 && hi >= 0.0 && (lo < 0.0 || a.neg_zero || b.neg_zero || a.lo < 0.0 || b.lo < 0.0),
         whole: a.whole && b.whole,
+    }
+}
+
+/// A comparison that the intervals decide is known.
+fn compare(op: Op, a: Range, b: Range) -> Range {
+    let apart = a.hi < b.lo || b.hi < a.lo;
+    let (yes, no) = match op {
+        Op::Slt => (a.hi < b.lo, a.lo >= b.hi),
+        Op::Sge => (a.lo >= b.hi, a.hi < b.lo),
+        Op::Seq => (false, apart),
+        _ => (apart, false),
+    };
+    // A NaN makes every comparison false but `sne`.
+    let nan = a.nan || b.nan;
+    let of_nan = op == Op::Sne;
+    if yes && (!nan || of_nan) {
+        Range::of(1.0)
+    } else if no && (!nan || !of_nan) {
+        Range::of(0.0)
+    } else {
+        Range::TRUTH
     }
 }
 
