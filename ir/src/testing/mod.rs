@@ -2,5 +2,6 @@
 
 pub mod filetest;
 pub mod gen_env;
+pub mod gen_ssa;
 pub mod generate;
 pub mod rng;

@@ -1,0 +1,128 @@
+//! Runs random SSA before and after every pass: the outputs must be the same bits. A failure prints
+//! the seed, the pass and both functions.
+
+use bumpalo::Bump;
+use ir::env::{Env, Outputs};
+use ir::eval::same_bits;
+use ir::func::Function;
+use ir::interp::{InterpOptions, run, run_quad};
+use ir::pass::{Driver, FunctionPass, Observer, PassCtx};
+use ir::tac::{FuncDecl, Program};
+use ir::testing::gen_env::GenEnv;
+use ir::testing::gen_ssa::generate_ssa;
+use ir::testing::rng::Rng;
+use ir::types::{FpLevel, Stage};
+
+/// A program with the function's variables and no code, for what makes inputs from one.
+fn shell(func: &Function<'_>) -> Program {
+    let mut funcs = cranelift_entity::PrimaryMap::new();
+    let main = funcs.push(FuncDecl { name: "main".to_string(), params: Vec::new(), body: Vec::new(), line: 0 });
+    Program { stage: func.stage, version: 110, vars: func.vars.clone(), funcs, main }
+}
+
+/// Compares the outputs around each pass.
+struct Judge {
+    shell: Program,
+    envs: Vec<GenEnv>,
+    text: String,
+    expected: Vec<Outputs>,
+}
+
+impl Judge {
+    fn new(func: &Function<'_>, seed: u64) -> Judge {
+        let shell = shell(func);
+        let envs = (0..3).map(|i| GenEnv::new(seed.wrapping_mul(31).wrapping_add(i), &shell, false)).collect();
+        Judge { shell, envs, text: String::new(), expected: Vec::new() }
+    }
+
+    fn outputs(&self, func: &Function<'_>) -> Vec<Outputs> {
+        let options = InterpOptions::default();
+        let alone = self.envs.iter().map(|env| run(func, env, options).expect("generated loops end"));
+        let mut all: Vec<Outputs> = alone.collect();
+        if func.stage == Stage::Fragment {
+            let quad: Vec<GenEnv> = (0..4).map(|p| self.envs[0].neighbour(&self.shell, p)).collect();
+            let envs = [&quad[0] as &dyn Env, &quad[1], &quad[2], &quad[3]];
+            all.extend(run_quad(func, envs, options).expect("generated loops end"));
+        }
+        all
+    }
+}
+
+impl Observer for Judge {
+    fn before(&mut self, index: usize, _: &str, func: &Function<'_>) {
+        self.text = ir::text::print(func);
+        if index == 0 {
+            self.expected = self.outputs(func);
+        }
+    }
+
+    fn after(&mut self, _: usize, pass: &str, func: &Function<'_>, _: bool) -> Result<(), String> {
+        for (run, (a, b)) in self.expected.iter().zip(self.outputs(func)).enumerate() {
+            if let Some(difference) = a.first_difference(&b, same_bits) {
+                let after = ir::text::print(func);
+                return Err(format!("{pass}, run {run}: {difference}\nbefore:\n{}after:\n{after}", self.text));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn check(seed: u64, passes: &[&dyn FunctionPass]) -> bool {
+    let arena = Bump::new();
+    let mut func = generate_ssa(&arena, seed, 60);
+    let mut judge = Judge::new(&func, seed);
+    let ctx = PassCtx { fp: FpLevel::Strict, ..PassCtx::default() };
+    match Driver::judged(&mut judge).run(&mut func, passes, &ctx) {
+        Ok(report) => report.runs.iter().any(|r| r.changed),
+        Err(error) => panic!("seed {seed}: {error}"),
+    }
+}
+
+#[test]
+fn every_pass_alone() {
+    for pass in ir::passes::ALL {
+        let changed = (0..400).filter(|&seed| check(seed, &[pass as &dyn FunctionPass])).count();
+        assert_worked(pass.name, changed);
+    }
+}
+
+/// A pass that never finds anything to do would make this test empty.
+fn assert_worked(pass: &str, changed: usize) {
+    assert!(changed >= 10, "`{pass}` changed {changed} of 400 random functions");
+}
+
+#[test]
+fn passes_in_any_order() {
+    for seed in 1000..1400 {
+        let mut rng = Rng::new(seed);
+        let passes: Vec<&dyn FunctionPass> = (0..6).map(|_| rng.pick(ir::passes::ALL) as &dyn FunctionPass).collect();
+        check(seed, &passes);
+    }
+}
+
+#[test]
+fn the_text_form_comes_back() {
+    for seed in 0..200 {
+        let arena = Bump::new();
+        let func = generate_ssa(&arena, seed, 80);
+        let text = ir::text::print(&func);
+        let again = ir::text::parse(&arena, &text, Default::default())
+            .unwrap_or_else(|d| panic!("seed {seed}: {}\n{text}", d.message));
+        assert_eq!(text, ir::text::print(&again), "seed {seed}");
+        ir::verify::verify(&again).unwrap_or_else(|e| panic!("seed {seed}: {}\n{text}", e[0]));
+    }
+}
+
+#[test]
+fn generated_functions_are_worth_running() {
+    let (mut branches, mut loops, mut discards) = (0, 0, 0);
+    for seed in 0..200 {
+        let arena = Bump::new();
+        let func = generate_ssa(&arena, seed, 60);
+        let outputs = Judge::new(&func, seed).outputs(&func);
+        discards += usize::from(outputs[0].discarded);
+        branches += usize::from(func.layout.len() > 5);
+        loops += usize::from(func.layout.iter().any(|&b| func.blocks[b].loop_merge.is_some()));
+    }
+    assert!(branches > 100 && loops > 50 && discards < 150, "{branches} {loops} {discards}");
+}
