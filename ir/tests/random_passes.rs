@@ -81,19 +81,19 @@ fn check(seed: u64, passes: &[&dyn FunctionPass]) -> bool {
 #[test]
 fn every_pass_alone() {
     for pass in ir::passes::ALL {
-        let changed = (0..400).filter(|&seed| check(seed, &[pass as &dyn FunctionPass])).count();
+        let changed = (0..1000).filter(|&seed| check(seed, &[pass as &dyn FunctionPass])).count();
         assert_worked(pass.name, changed);
     }
 }
 
 /// A pass that never finds anything to do would make this test empty.
 fn assert_worked(pass: &str, changed: usize) {
-    assert!(changed >= 10, "`{pass}` changed {changed} of 400 random functions");
+    assert!(changed >= 10, "`{pass}` changed {changed} of 1000 random functions");
 }
 
 #[test]
 fn passes_in_any_order() {
-    for seed in 1000..1400 {
+    for seed in 10_000..10_800 {
         let mut rng = Rng::new(seed);
         let passes: Vec<&dyn FunctionPass> = (0..6).map(|_| rng.pick(ir::passes::ALL) as &dyn FunctionPass).collect();
         check(seed, &passes);
@@ -124,5 +124,5 @@ fn generated_functions_are_worth_running() {
         branches += usize::from(func.layout.len() > 5);
         loops += usize::from(func.layout.iter().any(|&b| func.blocks[b].loop_merge.is_some()));
     }
-    assert!(branches > 100 && loops > 50 && discards < 150, "{branches} {loops} {discards}");
+    assert!(branches > 100 && loops > 50 && discards < 60, "{branches} {loops} {discards}");
 }

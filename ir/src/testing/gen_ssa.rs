@@ -18,6 +18,8 @@ use cranelift_entity::PrimaryMap;
 
 /// Deepest nesting of branches and loops.
 const MAX_DEPTH: u32 = 3;
+/// Elements of the output.
+const OUTPUTS: u32 = 16;
 
 /// Makes a function of about `size` instructions; the same seed gives the same.
 pub fn generate_ssa(arena: &Bump, seed: u64, size: u32) -> Function<'_> {
@@ -42,22 +44,28 @@ pub fn generate_ssa(arena: &Bump, seed: u64, size: u32) -> Function<'_> {
         vars.push(VarDecl::new("a0", VarKind::Local, Type::VEC4).array(3)),
         vars.push(VarDecl::new("a1", VarKind::Temp, Type::FLOAT).array(4)),
     ];
-    let output = vars.push(VarDecl::new("o", VarKind::Output, Type::VEC4).array(4));
+    let output = vars.push(VarDecl::new("o", VarKind::Output, Type::VEC4).array(OUTPUTS));
     let func = Function::new(arena, stage, vars);
-    let mut gen_ = Gen { rng, func, scope: Vec::new(), inputs, uniforms, sampler, arrays, left: size as i64 };
-    let entry = gen_.func.make_block();
-    gen_.func.layout.push(entry);
-    let end = gen_.region(entry, 0, None);
+    let mut maker = Gen { rng, func, scope: Vec::new(), inputs, uniforms, sampler, arrays, left: size as i64 };
+    let entry = maker.func.make_block();
+    maker.func.layout.push(entry);
+    let end = maker.region(entry, 0, None);
     if let Some(end) = end {
-        for elem in 0..4 {
-            let value = gen_.value(end, Type::VEC4);
-            let mask = WriteMask(1 + gen_.rng.below(15) as u8);
-            gen_.func.append(end, Op::StoreOutput, Imm::Out { var: output, elem, mask }, &[value], None, 0);
+        for elem in 0..OUTPUTS {
+            // Any value that lives here, so that little is dead.
+            let value = match maker.scope.is_empty() {
+                true => maker.value(end, Type::VEC4),
+                false => *maker.rng.pick(&maker.scope),
+            };
+            let width = maker.func.ty(value).lanes;
+            let mask = WriteMask(1 + maker.rng.below((1 << width) - 1) as u8);
+            let value = maker.as_float(end, value);
+            maker.func.append(end, Op::StoreOutput, Imm::Out { var: output, elem, mask }, &[value], None, 0);
         }
-        gen_.func.blocks[end].term = Terminator::Return;
+        maker.func.blocks[end].term = Terminator::Return;
     }
-    restructure(&mut gen_.func);
-    gen_.func
+    restructure(&mut maker.func);
+    maker.func
 }
 
 /// The innermost loop.
@@ -101,6 +109,10 @@ impl<'a> Gen<'a> {
 
     /// A value of a type: one in scope, often a young one, or lanes of one, or a literal.
     fn value(&mut self, block: Block, ty: Type) -> Value {
+        if self.rng.chance(1, 6) {
+            let literal = self.literal(ty);
+            return self.make(block, Op::Const, Imm::Lit(literal), &[], ty);
+        }
         let fitting: Vec<Value> = self.scope.iter().copied().filter(|&v| self.func.ty(v) == ty).collect();
         if !fitting.is_empty() && self.rng.chance(4, 5) {
             let young = fitting.len().saturating_sub(6);
@@ -128,26 +140,37 @@ impl<'a> Gen<'a> {
         value
     }
 
+    fn as_float(&mut self, block: Block, value: Value) -> Value {
+        let ty = self.func.ty(value);
+        if ty.scalar == Scalar::Float {
+            return value;
+        }
+        self.make(block, Op::Mov, Imm::None, &[value], Type::float(ty.lanes))
+    }
+
     /// One random instruction.
     fn inst(&mut self, block: Block, depth: u32) {
         match self.rng.below(16) {
             0 => self.leaf(block),
             1 => self.memory(block),
             2 if depth == 0 && self.func.stage == Stage::Fragment => self.implicit(block),
-            3 if self.func.stage == Stage::Fragment && self.rng.chance(1, 3) => {
+            3 if self.func.stage == Stage::Fragment && self.rng.chance(1, 9) => {
                 let ty = Type::float(1 + self.rng.below(4) as u8);
                 let value = self.value(block, ty);
                 self.func.append(block, Op::Kil, Imm::None, &[value], None, 0);
             }
             4 => {
-                // The same again, operands exchanged perhaps: work for common subexpressions.
-                let again: Vec<Value> = self.scope.iter().rev().take(12).copied().collect();
-                if let Some(data) = again.last().and_then(|&v| self.func.def_inst(v)).copied()
+                // The same again, operands exchanged perhaps: work for common
+                // subexpressions, and a trap where the order counts.
+                let young = self.scope.len().saturating_sub(12);
+                let again = self.scope.get(young..).filter(|s| !s.is_empty()).map(|s| *self.rng.pick(s));
+                if let Some(data) = again.and_then(|v| self.func.def_inst(v)).copied()
                     && data.op.effect() == Effect::Pure
                     && let Some(result) = data.result.expand()
                 {
                     let mut args = data.args.to_vec();
-                    if data.op.is_commutative() {
+                    let same = args.len() == 2 && self.func.ty(args[0]) == self.func.ty(args[1]);
+                    if same && data.op != Op::Cat && self.rng.chance(1, 2) {
                         args.swap(0, 1);
                     }
                     let ty = self.func.ty(result);
@@ -179,6 +202,14 @@ impl<'a> Gen<'a> {
         let var = *self.rng.pick(&self.arrays);
         let (ty, elems) = (self.func.vars[var].ty, self.func.vars[var].elems);
         let elem = self.rng.below(elems);
+        if self.rng.chance(1, 4) {
+            // Read, write, read: the second is another value.
+            let stored = self.value(block, ty);
+            for _ in 0..2 {
+                self.make(block, Op::Load, Imm::Elem { var, elem }, &[], ty);
+                self.func.append(block, Op::Store, Imm::Elem { var, elem }, &[stored], None, 0);
+            }
+        }
         let mut args = Vec::new();
         if self.rng.chance(1, 2) {
             args.push(self.value(block, Type::INT));
@@ -207,7 +238,9 @@ impl<'a> Gen<'a> {
     }
 
     fn operation(&mut self, block: Block) {
-        let op = *self.rng.pick(Op::ALL);
+        // What folds by one operand alone comes up more often.
+        let special = [Op::Select, Op::Cmp, Op::And, Op::Or];
+        let op = *if self.rng.chance(1, 5) { self.rng.pick(&special) } else { self.rng.pick(Op::ALL) };
         let ty = self.ty();
         let float = Type::float(ty.lanes);
         let operands =
