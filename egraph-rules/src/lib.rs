@@ -32,6 +32,7 @@ use ir::diag::{Diagnostic, FileId};
 use ir::eval::EvalCfg;
 use ir::types::FpLevel;
 use plan::{Method, PlanOptions, PlanReport};
+use rules::pack::{self, PackMode, PackOptions, PackStats};
 use rules::{Group, Phase, Registry, Rule};
 use saturate::{Budget, Limits, PhaseReport, RuleSet, RuleStats, Stop};
 use std::fmt;
@@ -51,8 +52,8 @@ pub struct Options {
     pub extract: Method,
     /// Whether the choice is improved under the price of the whole plan.
     pub improve: bool,
-    /// Whether independent narrow work is packed (group `pack` must be on).
-    pub seeds: bool,
+    /// What is packed (group `pack` must be on).
+    pub pack: PackOptions,
     /// All groups in one phase, to saturation.
     pub saturate: bool,
     /// Counts at which rewriting stops.
@@ -71,7 +72,7 @@ impl Default for Options {
             eval: EvalCfg::default(),
             extract: Method::default(),
             improve: true,
-            seeds: true,
+            pack: PackOptions::default(),
             saturate: false,
             limits: Limits::default(),
             extra_rules: None,
@@ -91,6 +92,8 @@ pub struct Report {
     pub phases: Vec<PhaseReport>,
     /// What each rule did.
     pub rules: Vec<RuleStats>,
+    /// What the packer did between the algebra and the polish phase.
+    pub pack: PackStats,
     /// Cost of the tree extractor's choice, shared values counted once.
     pub tree_cost: u64,
     /// What extraction did, without rewriting and with it.
@@ -177,10 +180,12 @@ pub fn optimize(func: &mut Function<'_>, costs: &CostTable, options: &Options) -
     let blocks = Blocks::new(func);
     let mut report = Report::default();
 
+    let mode = if options.groups.contains(&Group::Pack) { options.pack.mode } else { PackMode::Off };
+    let pack = PackOptions { mode, ..options.pack };
     let plan = PlanOptions {
         method: options.extract,
         improve: options.improve.then(Effort::default).filter(|_| !matches!(options.extract, Method::Chaos(_))),
-        seeds: (options.seeds && options.groups.contains(&Group::Pack))
+        seeds: (pack.mode == PackMode::Seeds)
             .then(Effort::default)
             .filter(|_| !matches!(options.extract, Method::Chaos(_))),
         level: options.level,
@@ -199,9 +204,15 @@ pub fn optimize(func: &mut Function<'_>, costs: &CostTable, options: &Options) -
     if options.saturate {
         let budget = budget(limits.saturate_turns, limits.saturate_nodes);
         report.phases.push(rules.run(&mut egraph, "saturate", None, budget));
+        report.pack = pack::demand(&mut egraph, &pack);
     } else {
         report.phases.push(rules.run(&mut egraph, "simplify", Some(Phase::Simplify), budget(limits.simplify, cap)));
         report.phases.push(rules.run(&mut egraph, "algebra", Some(Phase::Algebra), budget(limits.algebra, cap)));
+        report.pack = pack::demand(&mut egraph, &pack);
+        if report.pack.packed > 0 {
+            let cap = egraph.total_size() + cap;
+            report.phases.push(rules.run(&mut egraph, "polish", Some(Phase::Polish), budget(limits.polish, cap)));
+        }
     }
     report.nodes = egraph.total_number_of_nodes();
     report.classes = egraph.number_of_classes();

@@ -10,6 +10,7 @@ use crate::extract::graph::Graph;
 use crate::extract::greedy_dag::GreedyDag;
 use crate::extract::improve::{Effort, improve};
 use crate::extract::seeds::{Seeds, seed};
+use crate::extract::share::share_gathers;
 use crate::extract::tree::Tree;
 use crate::extract::{Choice, Extractor, Selection, SelectionError, check};
 use crate::price::{Price, price};
@@ -87,6 +88,8 @@ pub struct PlanReport {
     pub planned: Price,
     /// Seed packs taken.
     pub seeds: u32,
+    /// Gathers that became swizzles of others.
+    pub shared: u32,
 }
 
 /// Chooses a node for every class that the roots reach.
@@ -124,6 +127,10 @@ pub fn choose(
         if best == before {
             break;
         }
+    }
+    if options.improve.is_some() {
+        report.shared = share_gathers(graph, &mut choice, costs, Some((blocks, &defs))).unwrap_or(0);
+        best = price(graph, costs, &choice).unwrap_or(best);
     }
     report.planned = best;
     let planned = Selection::new(graph, costs, choice);

@@ -20,7 +20,7 @@ pub struct Effort {
 
 impl Default for Effort {
     fn default() -> Effort {
-        Effort { rounds: 4, steps: 1_000_000 }
+        Effort { rounds: 4, steps: 400_000 }
     }
 }
 

@@ -14,6 +14,7 @@ pub mod graph;
 pub mod greedy_dag;
 pub mod improve;
 pub mod seeds;
+pub mod share;
 pub mod tree;
 
 use crate::cost::node_cost;

@@ -11,16 +11,17 @@
 //! narrow twins of the classes are not needed here.
 
 use super::Choice;
-use super::graph::{ClassId, Graph, Kids, Outside};
+use super::graph::{ClassId, Graph, GraphNode, Kids, NodeId, Outside};
 use super::improve::Effort;
 use crate::blocks::{Blocks, Point};
 use crate::lang::{Head, Leaf};
 use crate::price::{Kind, Lane, Lanes, Price, Resolved, price, resolve};
 use cranelift_entity::SecondaryMap;
+use cranelift_entity::packed_option::ReservedValue;
 use ir::cost::CostTable;
 use ir::op::Shape;
 use ir::types::{FpLevel, Literal, Scalar, Swizzle};
-use ir::{Op, Value};
+use ir::{Block, Op, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -62,16 +63,72 @@ struct Pair {
     guess: u32,
 }
 
+/// Where blocks and the values from outside stand; none for graphs without a function.
+pub type Places<'a> = Option<(&'a Blocks, &'a SecondaryMap<Value, Point>)>;
+
+/// Where each value of a plan is known, so that steps which give a value new operands stay legal.
+pub(crate) struct Homes<'a> {
+    places: Places<'a>,
+    homes: SecondaryMap<ClassId, Option<Point>>,
+}
+
+impl<'a> Homes<'a> {
+    /// Of a plan.
+    pub(crate) fn new(graph: &Graph, choice: &Choice, plan: &Resolved, places: Places<'a>) -> Homes<'a> {
+        let mut homes: SecondaryMap<ClassId, Option<Point>> = SecondaryMap::new();
+        if let Some((blocks, defs)) = places {
+            for &class in &plan.order {
+                let Some(node) = choice[class].expand().map(|n| &graph.nodes[n]) else { continue };
+                let own = match node.head {
+                    Head::Leaf(Leaf::Value { value, .. }) => Some(defs[value]),
+                    _ => None,
+                };
+                let all = node.kids.iter().filter_map(|&k| homes[k]).chain(own);
+                homes[class] = all.reduce(|a, b| if blocks.dominates(a, b) { b } else { a });
+            }
+        }
+        Homes { places, homes }
+    }
+
+    /// Whether both are needed in one block and each is known where the other is needed.
+    fn may_join(&self, graph: &Graph, x: ClassId, y: ClassId) -> bool {
+        if self.places.is_none() {
+            return true;
+        }
+        let (Some(need_x), Some(need_y)) = (graph.classes[x].need, graph.classes[y].need) else { return false };
+        need_x.block == need_y.block && self.may_replace(graph, x, y) && self.may_replace(graph, y, x)
+    }
+
+    /// Whether `by` is known where `class` is needed.
+    pub(crate) fn may_replace(&self, graph: &Graph, by: ClassId, class: ClassId) -> bool {
+        let Some((blocks, _)) = self.places else { return true };
+        let Some(need) = graph.classes[class].need else { return false };
+        self.homes[by].is_none_or(|home| blocks.dominates(home, need))
+    }
+}
+
 /// What the seeds may use.
 pub struct Seeds<'a> {
     /// The target's costs.
     pub costs: &'a CostTable,
     /// Decides the zero of a product's padding.
     pub level: FpLevel,
-    /// Where blocks and leaves stand; none for graphs without a function.
-    pub places: Option<(&'a Blocks, &'a SecondaryMap<Value, Point>)>,
+    /// Where blocks and leaves stand.
+    pub places: Places<'a>,
     /// Bounds.
     pub effort: Effort,
+}
+
+/// Classes made for packs, by their only node. Kept over all trials, so that a pack tried again adds
+/// nothing.
+type Memo = FxHashMap<(Head, Kids), ClassId>;
+
+/// The point of two in one block that comes first.
+fn earlier(a: Option<Point>, b: Option<Point>) -> Option<Point> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
 }
 
 /// Finds packs and takes those that lower the price. Returns the new price and how many packs.
@@ -79,23 +136,31 @@ pub fn seed(graph: &mut Graph, choice: &mut Choice, seeds: &Seeds) -> Option<(Pr
     let mut best = price(graph, seeds.costs, choice)?;
     let mut packs = 0;
     let mut steps = 0u64;
+    let mut memo = Memo::default();
     loop {
         let plan = resolve(graph, seeds.costs, choice)?;
-        let mut winner: Option<(Price, Graph, Choice)> = None;
+        let mut winner: Option<(Price, [(ClassId, NodeId); 2])> = None;
         for pair in seeds.pairs(graph, choice, &plan) {
             steps += plan.order.len() as u64;
             if steps > seeds.effort.steps {
                 break;
             }
-            let (mut new_graph, mut new_choice) = (graph.clone(), choice.clone());
-            force(&mut new_graph, &mut new_choice, &pair);
-            let Some(new) = price(&new_graph, seeds.costs, &new_choice) else { continue };
-            if new.slots < best.slots && winner.as_ref().is_none_or(|(old, ..)| new.cost() < old.cost()) {
-                winner = Some((new, new_graph, new_choice));
+            let old = [choice[pair.x], choice[pair.y]];
+            let need = earlier(graph.classes[pair.x].need, graph.classes[pair.y].need);
+            let lanes = Maker { graph, choice, memo: &mut memo, need }.force(&pair);
+            let new = price(graph, seeds.costs, choice);
+            (choice[pair.x], choice[pair.y]) = (old[0], old[1]);
+            let Some(new) = new else { continue };
+            if new.slots < best.slots && winner.as_ref().is_none_or(|(old, _)| new.cost() < old.cost()) {
+                winner = Some((new, lanes));
             }
         }
-        let Some((new, new_graph, new_choice)) = winner else { break };
-        (best, *graph, *choice) = (new, new_graph, new_choice);
+        let Some((new, lanes)) = winner else { break };
+        for (class, node) in lanes {
+            graph.classes[class].nodes.push(node);
+            choice[class] = node.into();
+        }
+        best = new;
         packs += 1;
     }
     Some((best, packs))
@@ -108,7 +173,7 @@ impl Seeds<'_> {
         for &class in &plan.order {
             in_plan[class] = true;
         }
-        let homes = self.homes(graph, choice, plan);
+        let homes = Homes::new(graph, choice, plan, self.places);
         let mut operations: Vec<(ClassId, Vec<Form>)> = Vec::new();
         for &class in &plan.order {
             let chosen = choice[class].expand().map(|n| &graph.nodes[n]);
@@ -121,7 +186,7 @@ impl Seeds<'_> {
         for (i, (x, x_forms)) in operations.iter().enumerate() {
             for (y, y_forms) in &operations[i + 1..] {
                 let width = graph.classes[*x].width + graph.classes[*y].width;
-                if width > 4 || !self.may_join(graph, &homes, *x, *y) {
+                if width > 4 || !homes.may_join(graph, *x, *y) {
                     continue;
                 }
                 pairs.extend(best_pair(plan, (*x, x_forms), (*y, y_forms)));
@@ -130,30 +195,6 @@ impl Seeds<'_> {
         pairs.sort_by_key(|p| (p.guess, p.x, p.y));
         pairs.truncate(MAX_TRIALS);
         pairs
-    }
-
-    /// Where each value of the plan is known.
-    fn homes(&self, graph: &Graph, choice: &Choice, plan: &Resolved) -> SecondaryMap<ClassId, Option<Point>> {
-        let mut homes: SecondaryMap<ClassId, Option<Point>> = SecondaryMap::new();
-        let Some((blocks, defs)) = self.places else { return homes };
-        for &class in &plan.order {
-            let Some(node) = choice[class].expand().map(|n| &graph.nodes[n]) else { continue };
-            let own = match node.head {
-                Head::Leaf(Leaf::Value { value, .. }) => Some(defs[value]),
-                _ => None,
-            };
-            let all = node.kids.iter().filter_map(|&k| homes[k]).chain(own);
-            homes[class] = all.reduce(|a, b| if blocks.dominates(a, b) { b } else { a });
-        }
-        homes
-    }
-
-    /// Whether both are needed in one block and each is known where the other is needed.
-    fn may_join(&self, graph: &Graph, homes: &SecondaryMap<ClassId, Option<Point>>, x: ClassId, y: ClassId) -> bool {
-        let Some((blocks, _)) = self.places else { return true };
-        let (Some(need_x), Some(need_y)) = (graph.classes[x].need, graph.classes[y].need) else { return false };
-        let known = |home: Option<Point>, need| home.is_none_or(|home| blocks.dominates(home, need));
-        need_x.block == need_y.block && known(homes[x], need_y) && known(homes[y], need_x)
     }
 
     /// The ways to compute a class from values that the plan has anyway.
@@ -284,40 +325,51 @@ fn gather_guess(plan: &Resolved, column: &Column) -> (u32, u32) {
     (u32::from(known) + fixed.len() as u32, computed.len() as u32)
 }
 
-/// Adds the pack to the graph and makes both classes lanes of it.
-fn force(graph: &mut Graph, choice: &mut Choice, pair: &Pair) {
-    let mut maker = Maker { memo: FxHashMap::default(), graph, choice };
-    let (wide, narrow) = (maker.graph.classes[pair.x].clone(), maker.graph.classes[pair.y].clone());
-    let kids: Kids = pair.columns.iter().map(|c| maker.column(c)).collect();
-    let width = wide.width + narrow.width;
-    let pack = maker.class(width, Head::Op(pair.op), kids);
-    maker.graph.classes[pack].line = if wide.line != 0 { wide.line } else { narrow.line };
-    maker.graph.classes[pack].need = wide.need;
-    for (class, from) in [(pair.x, 0), (pair.y, wide.width)] {
-        let lanes: SmallVec<[u8; 4]> = (from..from + maker.graph.classes[class].width).collect();
-        let node = maker.graph.add_node(
-            class,
-            Head::Swz(Swizzle::new(&lanes)),
-            [pack].into_iter().collect(),
-            Outside::Register,
-        );
-        maker.choice[class] = node.into();
-    }
-}
-
 struct Maker<'g> {
     graph: &'g mut Graph,
     choice: &'g mut Choice,
-    memo: FxHashMap<(Head, Kids), ClassId>,
+    memo: &'g mut Memo,
+    /// Where the pack is needed.
+    need: Option<Point>,
 }
 
 impl Maker<'_> {
-    /// A class of one new node.
+    /// Adds the pack to the graph and chooses both classes as lanes of it. The two lane nodes are
+    /// not listed in their classes yet, so that packs that do not win are no alternatives for later
+    /// steps to look at.
+    fn force(&mut self, pair: &Pair) -> [(ClassId, NodeId); 2] {
+        let kids: Kids = pair.columns.iter().map(|c| self.column(c)).collect();
+        let widths = [self.graph.classes[pair.x].width, self.graph.classes[pair.y].width];
+        let pack = self.class(widths[0] + widths[1], Head::Op(pair.op), kids);
+        let line = self.graph.classes[pair.x].line;
+        self.graph.classes[pack].line = self.graph.classes[pack].line.max(line);
+        [(pair.x, 0, widths[0]), (pair.y, widths[0], widths[1])].map(|(class, from, width)| {
+            let lanes: SmallVec<[u8; 4]> = (from..from + width).collect();
+            let node = self.graph.nodes.push(GraphNode {
+                head: Head::Swz(Swizzle::new(&lanes)),
+                kids: [pack].into_iter().collect(),
+                class,
+                outside: Outside::Register,
+            });
+            self.choice[class] = node.into();
+            (class, node)
+        })
+    }
+
+    /// A class of one new node, needed where the pack is.
     fn class(&mut self, width: u8, head: Head, kids: Kids) -> ClassId {
         if let Some(&class) = self.memo.get(&(head, kids.clone())) {
+            let need = &mut self.graph.classes[class].need;
+            *need = match (*need, self.need) {
+                // The same for uses in other blocks: no block of its own, so it joins no pack.
+                (Some(a), Some(b)) if a.block != b.block => Some(Point { block: Block::reserved_value(), pos: 0 }),
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (a, b) => a.or(b),
+            };
             return class;
         }
         let class = self.graph.add_class(width);
+        self.graph.classes[class].need = self.need;
         let node = self.graph.add_node(class, head, kids.clone(), Outside::Register);
         self.choice[class] = node.into();
         self.memo.insert((head, kids), class);

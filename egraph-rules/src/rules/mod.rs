@@ -9,6 +9,7 @@ pub mod chain;
 pub mod cond;
 pub mod dot;
 pub mod lanes;
+pub mod pack;
 pub mod parse;
 pub mod pattern;
 

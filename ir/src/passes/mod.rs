@@ -2,8 +2,6 @@
 
 mod eliminate_common_subexpressions;
 mod eliminate_dead_code;
-mod fuse_mad;
-mod merge_vectors;
 mod propagate_copies;
 mod sccp;
 mod simplify_branches;
@@ -15,8 +13,6 @@ use crate::pass::{Keeps, Pass};
 pub const ALL: &[Pass] = &[
     Pass { name: "eliminate-common-subexpressions", run: eliminate_common_subexpressions::run, keeps: Keeps::CONTROL_FLOW },
     Pass { name: "eliminate-dead-code", run: eliminate_dead_code::run, keeps: Keeps::CONTROL_FLOW },
-    Pass { name: "fuse-mad", run: fuse_mad::run, keeps: Keeps::CONTROL_FLOW },
-    Pass { name: "merge-vectors", run: merge_vectors::run, keeps: Keeps::CONTROL_FLOW },
     Pass { name: "propagate-copies", run: propagate_copies::run, keeps: Keeps::CONTROL_FLOW },
     Pass { name: "sccp", run: sccp::run, keeps: Keeps::NOTHING },
     Pass { name: "simplify-branches", run: simplify_branches::run, keeps: Keeps::NOTHING },
