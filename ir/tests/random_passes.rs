@@ -7,9 +7,11 @@ use ir::eval::same_bits;
 use ir::func::Function;
 use ir::interp::{InterpOptions, run, run_quad};
 use ir::pass::{Driver, FunctionPass, Observer, PassCtx};
+use ir::tac::inline::{MAX_INLINED_INSTS, inline};
 use ir::tac::{FuncDecl, Program};
 use ir::testing::gen_env::GenEnv;
 use ir::testing::gen_ssa::generate_ssa;
+use ir::testing::generate::{GenOptions, generate};
 use ir::testing::rng::Rng;
 use ir::types::{FpLevel, Stage};
 
@@ -69,7 +71,21 @@ impl Observer for Judge {
 
 fn check(seed: u64, passes: &[&dyn FunctionPass]) -> bool {
     let arena = Bump::new();
-    let mut func = generate_ssa(&arena, seed, 60);
+    check_func(seed, generate_ssa(&arena, seed, 60), passes)
+}
+
+/// The same on SSA that construction makes of a random program.
+fn check_built(seed: u64, passes: &[&dyn FunctionPass]) -> bool {
+    let stage = if seed % 3 == 0 { Stage::Vertex } else { Stage::Fragment };
+    let options = GenOptions { stage, derivatives: seed % 2 == 0, ..GenOptions::default() };
+    let program = generate(seed, &options).program;
+    let inlined = inline(&program, MAX_INLINED_INSTS).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+    let arena = Bump::new();
+    let func = ir::ssa::build(&inlined, &arena).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+    check_func(seed, func, passes)
+}
+
+fn check_func(seed: u64, mut func: Function<'_>, passes: &[&dyn FunctionPass]) -> bool {
     let mut judge = Judge::new(&func, seed);
     let ctx = PassCtx { fp: FpLevel::Strict, ..PassCtx::default() };
     match Driver::judged(&mut judge).run(&mut func, passes, &ctx) {
@@ -101,6 +117,24 @@ fn passes_in_any_order() {
 }
 
 #[test]
+fn every_pass_alone_on_built_functions() {
+    for pass in ir::passes::ALL {
+        for seed in 20_000..20_200 {
+            check_built(seed, &[pass as &dyn FunctionPass]);
+        }
+    }
+}
+
+#[test]
+fn passes_in_any_order_on_built_functions() {
+    for seed in 30_000..30_300 {
+        let mut rng = Rng::new(seed);
+        let passes: Vec<&dyn FunctionPass> = (0..6).map(|_| rng.pick(ir::passes::ALL) as &dyn FunctionPass).collect();
+        check_built(seed, &passes);
+    }
+}
+
+#[test]
 fn the_text_form_comes_back() {
     for seed in 0..200 {
         let arena = Bump::new();
@@ -110,6 +144,11 @@ fn the_text_form_comes_back() {
             .unwrap_or_else(|d| panic!("seed {seed}: {}\n{text}", d.message));
         assert_eq!(text, ir::text::print(&again), "seed {seed}");
         ir::verify::verify(&again).unwrap_or_else(|e| panic!("seed {seed}: {}\n{text}", e[0]));
+        let program = inline(&generate(seed, &GenOptions::default()).program, MAX_INLINED_INSTS).unwrap();
+        let text = ir::text::print(&ir::ssa::build(&program, &arena).unwrap());
+        let again = ir::text::parse(&arena, &text, Default::default())
+            .unwrap_or_else(|d| panic!("seed {seed}: {}\n{text}", d.message));
+        assert_eq!(text, ir::text::print(&again), "seed {seed}");
     }
 }
 

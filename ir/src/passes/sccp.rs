@@ -19,6 +19,7 @@ use crate::op::{Op, Shape};
 use crate::pass::{PassCtx, PassError};
 use crate::structure::fold_branches;
 use crate::types::Literal;
+use bumpalo::collections::Vec as BumpVec;
 use cranelift_entity::{EntitySet, SecondaryMap};
 use smallvec::SmallVec;
 
@@ -53,7 +54,14 @@ type Lanes = [Lane; 4];
 #[derive(Clone, Copy)]
 enum Reader {
     Inst(Inst, Block),
-    Term(Block),
+    /// The condition of a block's branch.
+    Cond(Block),
+    /// An argument that a block hands over its first or second edge to a parameter.
+    Arg {
+        block: Block,
+        edge: usize,
+        param: Value,
+    },
 }
 
 struct Solver<'f, 'a> {
@@ -106,11 +114,11 @@ impl Solver<'_, '_> {
                 }
             }
             if let Terminator::Branch { cond, .. } = func.blocks[block].term {
-                self.readers[cond].push(Reader::Term(block));
+                self.readers[cond].push(Reader::Cond(block));
             }
-            for call in func.successors(block) {
-                for &arg in call.args {
-                    self.readers[arg].push(Reader::Term(block));
+            for (edge, call) in func.successors(block).enumerate() {
+                for (&arg, &param) in call.args.iter().zip(&func.blocks[call.block].params) {
+                    self.readers[arg].push(Reader::Arg { block, edge, param });
                 }
             }
         }
@@ -125,7 +133,10 @@ impl Solver<'_, '_> {
                 for i in 0..self.readers[value].len() {
                     match self.readers[value][i] {
                         Reader::Inst(inst, block) if self.reached.contains(block) => self.visit(inst),
-                        Reader::Term(block) if self.reached.contains(block) => self.visit_term(block),
+                        Reader::Cond(block) if self.reached.contains(block) => self.visit_term(block),
+                        Reader::Arg { block, edge, param } if self.taken[block][edge] => {
+                            self.lower(param, self.facts[value]);
+                        }
                         _ => {}
                     }
                 }
@@ -169,10 +180,10 @@ impl Solver<'_, '_> {
             },
         };
         for (i, call) in func.successors(block).enumerate() {
-            self.taken[block][i] |= open[i];
-            if !self.taken[block][i] {
+            if !open[i] || self.taken[block][i] {
                 continue;
             }
+            self.taken[block][i] = true;
             for (&arg, &param) in call.args.iter().zip(&func.blocks[call.block].params) {
                 self.lower(param, self.facts[arg]);
             }
@@ -312,6 +323,8 @@ fn rewrite(func: &mut Function<'_>, facts: &SecondaryMap<Value, Lanes>, reached:
         if !reached.contains(block) {
             continue;
         }
+        let fresh = BumpVec::with_capacity_in(func.blocks[block].insts.len(), func.arena);
+        let old = std::mem::replace(&mut func.blocks[block].insts, fresh);
         // Parameters: the literal stands at the start of the block.
         for at in 0..func.blocks[block].params.len() {
             let param = func.blocks[block].params[at];
@@ -319,17 +332,14 @@ fn rewrite(func: &mut Function<'_>, facts: &SecondaryMap<Value, Lanes>, reached:
                 continue;
             }
             if let Some(literal) = literal_of(func, param, facts) {
-                let constant = Builder::at_start(func, block).constant(literal);
+                let constant = Builder::at_end(func, block).constant(literal);
                 replaced.set(param, constant);
             }
         }
-        let mut at = 0;
-        while at < func.blocks[block].insts.len() {
-            let inst = func.blocks[block].insts[at];
+        for &inst in old.iter() {
             if rewrite_inst(func, inst, facts, &mut replaced, &mut changed) {
-                at += 1;
+                func.blocks[block].insts.push(inst);
             } else {
-                func.blocks[block].insts.remove(at);
                 changed = true;
             }
         }
