@@ -28,12 +28,20 @@ pub fn run<F: Func + ?Sized>(func: &F, file: &RegFile, options: &Options) -> Res
     let live = liveness::compute(&code);
     let limit = u32::from(options.max_temps.unwrap_or(file.temps).min(file.temps));
     let wishes = coalesce::affinities(&code);
-    let job = Job { func, code: &code, live: &live, wishes: &wishes, limit };
     let merge = options.coalesce && file.reuse;
+    let order = if merge { best_order(func, &code, &live, &wishes) } else { Vec::new() };
+    let job = Job { func, code: &code, live: &live, wishes: &wishes, order, limit };
     match options.method {
         Method::Color if file.reuse => job.color(merge),
         _ => job.scan(merge, file.reuse),
     }
+}
+
+fn best_order<F: Func + ?Sized>(func: &F, code: &Code, live: &Liveness, wishes: &[Affinity]) -> Vec<u32> {
+    let mut wanted = vec![false; code.vregs.len()];
+    wishes.iter().flat_map(|w| [w.dst, w.src]).for_each(|v| wanted[v.as_u32() as usize] = true);
+    let webs = Webs::new(code, func.arrays(), live, |v| wanted[v.as_u32() as usize]);
+    coalesce::best_order(&webs, wishes, live)
 }
 
 /// Merges taken back after a fit, one attempt each.
@@ -58,12 +66,14 @@ struct Job<'a, F: ?Sized> {
     code: &'a Code,
     live: &'a Liveness,
     wishes: &'a [Affinity],
+    /// In which order the wishes are tried.
+    order: Vec<u32>,
     limit: u32,
 }
 
 impl<F: Func + ?Sized> Job<'_, F> {
     fn webs(&self) -> Webs {
-        Webs::new(self.code, self.func.arrays(), self.live)
+        Webs::new(self.code, self.func.arrays(), self.live, |_| true)
     }
 
     fn scan(&self, merge: bool, reuse: bool) -> Result<Output, RegAllocError> {
@@ -71,7 +81,7 @@ impl<F: Func + ?Sized> Job<'_, F> {
         webs.check_fixed()?;
         let single = bound::compute(&webs);
         if merge {
-            coalesce::coalesce(&mut webs, self.wishes, &vec![false; self.wishes.len()], self.live);
+            coalesce::coalesce(&mut webs, self.wishes, &self.order, &vec![false; self.wishes.len()], self.live);
         }
         let bound = bound::compute(&webs);
         let (color, used) = scan::scan(&webs, reuse)?;
@@ -112,7 +122,7 @@ impl<F: Func + ?Sized> Job<'_, F> {
     fn attempt(&self, blocked: &[bool]) -> Result<Attempt, RegAllocError> {
         let mut webs = self.webs();
         webs.check_fixed()?;
-        let made = coalesce::coalesce(&mut webs, self.wishes, blocked, self.live);
+        let made = coalesce::coalesce(&mut webs, self.wishes, &self.order, blocked, self.live);
         let bound = bound::compute(&webs);
         let hints = coalesce::hints(&webs, self.wishes);
         let mut tried = Attempt { output: None, bound, needed: u32::MAX, attempts: 0, made, failed: Vec::new() };

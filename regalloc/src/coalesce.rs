@@ -64,23 +64,81 @@ pub fn affinities(code: &Code) -> Vec<Affinity> {
     list
 }
 
-/// Merges what `list` wishes, in order, except entries marked in `blocked`. Returns the entries
-/// whose merge was made.
-pub fn coalesce(webs: &mut Webs, list: &[Affinity], blocked: &[bool], live: &Liveness) -> Vec<u32> {
-    let mut made = Vec::new();
-    for (i, affinity) in list.iter().enumerate() {
-        if !blocked[i] && try_merge(webs, affinity, live) {
-            made.push(i as u32);
-        }
-    }
+/// Merges what `list` wishes, in the order of `order`, except entries marked in `blocked`. Returns
+/// the entries whose merge was made, most wanted first.
+pub fn coalesce(webs: &mut Webs, list: &[Affinity], order: &[u32], blocked: &[bool], live: &Liveness) -> Vec<u32> {
+    let mut made: Vec<u32> =
+        order.iter().copied().filter(|&i| !blocked[i as usize] && try_merge(webs, &list[i as usize], live)).collect();
+    made.sort_unstable();
     made
 }
 
+/// Wishes tried in front, over all, before the search for an order ends; fewer when there are many.
+const ORDER_TRIES: usize = 48;
+/// Merges attempted by that search.
+const ORDER_STEPS: usize = 3_000;
+
+/// An order of the wishes that leaves few copies. One merge can rule out another (a value wanted in two
+/// gathers, a slot taken by a lane that could have gone elsewhere), so each wish that was not granted is
+/// tried in front of all others, and stays there when that leaves fewer copies.
+pub fn best_order(fresh: &Webs, list: &[Affinity], live: &Liveness) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..list.len() as u32).collect();
+    let none = vec![false; list.len()];
+    let attempt = |order: &[u32]| {
+        let mut webs = fresh.clone();
+        coalesce(&mut webs, list, order, &none, live);
+        let refused: Vec<u32> = (0..list.len() as u32).filter(|&i| !vanishes(&webs, &list[i as usize])).collect();
+        // Instructions first, then how deep in loops they are.
+        let mut insts: Vec<(u32, u32)> =
+            refused.iter().map(|&i| (list[i as usize].inst, list[i as usize].depth)).collect();
+        insts.sort_unstable();
+        insts.dedup();
+        ((insts.len(), insts.iter().map(|i| i.1).sum::<u32>()), refused)
+    };
+    let (mut best, mut refused) = attempt(&order);
+    let mut tries = ORDER_TRIES.min(ORDER_STEPS / list.len().max(1));
+    // Each wish goes to the front once at most, and those that fail even alone never.
+    let mut tried: Vec<bool> = list.iter().map(|a| plan_merge(fresh, a, live).is_none()).collect();
+    while tries > 0 {
+        let Some(&next) = refused.iter().find(|&&i| !tried[i as usize]) else { break };
+        tried[next as usize] = true;
+        tries -= 1;
+        let mut changed = vec![next];
+        changed.extend(order.iter().copied().filter(|&i| i != next));
+        let (score, left) = attempt(&changed);
+        if score < best {
+            (best, refused, order) = (score, left, changed);
+        }
+    }
+    order
+}
+
+/// Whether, after merging, the copy moves every lane onto itself.
+fn vanishes(webs: &Webs, affinity: &Affinity) -> bool {
+    affinity.pairs.iter().all(|&(d, s)| webs.slot_of(affinity.dst, d) == webs.slot_of(affinity.src, s))
+}
+
 fn try_merge(webs: &mut Webs, affinity: &Affinity, live: &Liveness) -> bool {
+    let Some(plan) = plan_merge(webs, affinity, live) else { return false };
+    webs.merge(plan.a, plan.b, plan.into, plan.maps);
+    true
+}
+
+/// A merge that is possible: web `b` goes into web `a`.
+struct Plan {
+    a: u32,
+    b: u32,
+    /// Slots of `b` to slots of `a`.
+    into: LaneMap,
+    /// The maps left.
+    maps: LaneMaps,
+}
+
+fn plan_merge(webs: &Webs, affinity: &Affinity, live: &Liveness) -> Option<Plan> {
     let (mut a, _) = webs.home[affinity.dst.as_u32() as usize];
     let (mut b, _) = webs.home[affinity.src.as_u32() as usize];
     if a == b {
-        return false;
+        return None;
     }
     let mut wanted: SmallVec<[(u8, u8); 4]> = affinity
         .pairs
@@ -97,7 +155,7 @@ fn try_merge(webs: &mut Webs, affinity: &Affinity, live: &Liveness) -> bool {
     let fixed_apart = matches!((web_a.fixed, web_b.fixed), (Some(x), Some(y)) if x != y);
     let fixed_array = web_a.array.is_some() && web_b.fixed.is_some() && web_a.fixed.is_none();
     if fixed_apart || fixed_array || (web_a.array.is_some() && web_b.array.is_some()) {
-        return false;
+        return None;
     }
     // `into` sends slots of b to slots of a; the copied lanes say where, the others may go anywhere.
     let (wa, wb) = (web_a.width(), web_b.width());
@@ -130,9 +188,7 @@ fn try_merge(webs: &mut Webs, affinity: &Affinity, live: &Liveness) -> bool {
             best = Some((width, maps.len(), into, maps));
         }
     }
-    let Some((_, _, into, maps)) = best else { return false };
-    webs.merge(a, b, into, maps);
-    true
+    best.map(|(_, _, into, maps)| Plan { a, b, into, maps })
 }
 
 /// Whether slot `a` and slot `b` may be one (see the module doc).

@@ -59,7 +59,9 @@ enum Fit {
 }
 
 /// How many webs all attempts together may visit, per colouring.
-const VISITS: usize = 40_000;
+const VISITS: usize = 10_000;
+/// Webs above which [`Fit::Best`] is left out.
+const MAX_BEST: usize = 400;
 /// Attempts to do with one register less.
 const ROUNDS: u32 = 12;
 /// Edges of the interference graph, above which the p/q order is left out.
@@ -124,7 +126,12 @@ pub fn color(webs: &Webs, hints: &Hints, goal: u32, limit: u32) -> Result<Colori
             }
             left -= n;
             attempts += 1;
-            let fit = [Fit::Best, Fit::First, Fit::Tight][round as usize % 3];
+            // Looking at every register is dear, so only short programs get it.
+            let fit = match round % 3 {
+                0 if n <= MAX_BEST => Fit::Best,
+                2 => Fit::Tight,
+                _ => Fit::First,
+            };
             match problem.select(&order, best.used - 1, fit, round % 2 == 0) {
                 Ok(colors) => {
                     best = colors;

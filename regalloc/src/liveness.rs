@@ -245,3 +245,120 @@ fn group(lanes: usize, points: Vec<(LaneId, DefPoint)>, code: &Code) -> (Vec<Def
     }
     (defs, first)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::func::{BlockInfo, Func, LaneCopies, Operand, VReg, VRegInfo};
+    use crate::ranges::Range;
+    use ir::types::WriteMask;
+
+    /// Registers of two lanes; blocks as (end, successors).
+    struct Small {
+        insts: Vec<Vec<Operand>>,
+        blocks: Vec<(u32, Vec<u32>)>,
+    }
+
+    impl Func for Small {
+        fn num_vregs(&self) -> usize {
+            3
+        }
+        fn vreg(&self, _: VReg) -> VRegInfo {
+            VRegInfo::free(2)
+        }
+        fn num_insts(&self) -> usize {
+            self.insts.len()
+        }
+        fn num_blocks(&self) -> usize {
+            self.blocks.len()
+        }
+        fn block(&self, b: usize) -> BlockInfo {
+            let start = if b == 0 { 0 } else { self.blocks[b - 1].0 };
+            let succs = self.blocks[b].1.iter().copied().collect();
+            BlockInfo { insts: start..self.blocks[b].0, succs, loop_depth: 0 }
+        }
+        fn operands(&self, inst: usize, visit: &mut dyn FnMut(Operand)) {
+            self.insts[inst].iter().for_each(|&op| visit(op));
+        }
+        fn copies(&self, _: usize) -> LaneCopies {
+            LaneCopies::new()
+        }
+    }
+
+    fn w(v: u32, mask: u8, kind: DefKind) -> Operand {
+        Operand::Def { vreg: VReg::from_u32(v), lanes: WriteMask(mask), kind }
+    }
+
+    fn r(v: u32, mask: u8) -> Operand {
+        Operand::Use { vreg: VReg::from_u32(v), lanes: WriteMask(mask) }
+    }
+
+    fn lives(small: &Small, lane: LaneId) -> Vec<(Pos, Pos)> {
+        let live = compute(&Code::new(small));
+        live.ranges[lane as usize].as_slice().iter().map(|&Range { start, end }| (start, end)).collect()
+    }
+
+    use DefKind::{Early, May, Plain};
+
+    #[test]
+    fn lanes_live_apart_and_have_holes() {
+        let small = Small {
+            insts: vec![
+                vec![w(0, 0b11, Plain)],
+                vec![r(0, 0b01)],
+                vec![r(0, 0b10)],
+                vec![w(0, 0b01, Plain)],
+                vec![r(0, 0b01), w(0, 0b01, Plain)],
+            ],
+            blocks: vec![(5, vec![])],
+        };
+        // x: written at 0, read at 1; written at 3, read at 4, where its last write is dead.
+        assert_eq!(lives(&small, 0), [(1, 3), (7, 10)]);
+        assert_eq!(lives(&small, 1), [(1, 5)]);
+    }
+
+    #[test]
+    fn a_loop_keeps_alive_what_it_reads_before_writing() {
+        // 0: v0, v1 written. Loop of 1 (reads v0), 2 (writes v1), 3 (reads v1). After it, 4.
+        let small = Small {
+            insts: vec![
+                vec![w(0, 1, Plain), w(1, 1, Plain)],
+                vec![r(0, 1)],
+                vec![w(1, 1, Plain)],
+                vec![r(1, 1)],
+                vec![],
+            ],
+            blocks: vec![(1, vec![1]), (4, vec![1, 2]), (5, vec![])],
+        };
+        assert_eq!(lives(&small, 0), [(1, 8)], "to the end of the loop");
+        assert_eq!(lives(&small, 4), [(1, 2), (5, 7)], "not around it: every turn writes first");
+    }
+
+    #[test]
+    fn what_was_never_written_is_not_live() {
+        // An `if` writes v0 in one arm; v1 is only read; v2 may be written.
+        let small = Small {
+            insts: vec![vec![], vec![w(0, 1, Plain)], vec![w(2, 1, May)], vec![r(0, 1), r(1, 1), r(2, 1)]],
+            blocks: vec![(1, vec![1, 2]), (2, vec![2]), (4, vec![])],
+        };
+        assert_eq!(lives(&small, 0), [(3, 7)]);
+        assert_eq!(lives(&small, 4), []);
+        assert_eq!(lives(&small, 8), [(5, 7)]);
+    }
+
+    #[test]
+    fn early_and_uncertain_writes() {
+        let small = Small {
+            insts: vec![
+                vec![w(0, 1, Plain), w(2, 1, Plain)],
+                vec![r(0, 1), w(1, 1, Early)],
+                vec![w(2, 1, May)],
+                vec![r(1, 1), r(2, 1)],
+            ],
+            blocks: vec![(4, vec![])],
+        };
+        assert_eq!(lives(&small, 0), [(1, 3)]);
+        assert_eq!(lives(&small, 4), [(2, 7)], "before the read of its own instruction");
+        assert_eq!(lives(&small, 8), [(1, 7)], "the old value lives through");
+    }
+}

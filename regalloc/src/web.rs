@@ -57,6 +57,7 @@ impl Web {
 }
 
 /// All webs, and which web each register belongs to.
+#[derive(Clone)]
 pub struct Webs {
     /// By web number; merged ones stay as empty entries.
     pub webs: Vec<Web>,
@@ -67,13 +68,13 @@ pub struct Webs {
 }
 
 impl Webs {
-    /// One web for each virtual register.
-    pub fn new(code: &Code, arrays: &[Vec<VReg>], live: &Liveness) -> Webs {
+    /// One web for each virtual register. Those for which `wanted` is false have no slots.
+    pub fn new(code: &Code, arrays: &[Vec<VReg>], live: &Liveness, wanted: impl Fn(VReg) -> bool) -> Webs {
         let mut webs: Vec<Web> = Vec::with_capacity(code.vregs.len());
         let mut home = Vec::with_capacity(code.vregs.len());
         for (v, info) in code.vregs.iter().enumerate() {
             let vreg = VReg::from_u32(v as u32);
-            let slots = (0..info.lanes).map(|l| {
+            let slots = (0..info.lanes).filter(|_| wanted(vreg)).map(|l| {
                 let lane = lane_id(vreg, l);
                 Slot { ranges: live.ranges[lane as usize].clone(), lanes: SmallVec::from_slice(&[lane]) }
             });

@@ -63,6 +63,25 @@ fn a_value_in_two_gathers_needs_one_copy() {
     assert!(out.stats.moves_left <= 2 && out.stats.moves_removed >= 2, "{:?}", out.stats);
 }
 
+/// Taken in program order, `d` gets `s` and then neither `e` nor `f` can; they live at different times,
+/// so giving up `d` saves a copy. The order of merges is searched.
+#[test]
+fn the_order_of_merges_is_searched() {
+    let mut p = Prog::default();
+    let (s, d, e, f) = (p.reg(1), p.reg(4), p.reg(4), p.reg(4));
+    p.op(s, &[]);
+    p.push(vec![def(d, WriteMask(0b1110))]);
+    p.copy(d, s, &[(0, 0)]);
+    for v in [e, f] {
+        p.push(vec![def(v, WriteMask(0b1101))]);
+        p.copy(v, s, &[(1, 0)]);
+        p.sink(v);
+    }
+    p.sink(d);
+    let out = allocate(&p.finish());
+    assert_eq!((out.stats.moves_removed, out.stats.moves_left), (2, 1));
+}
+
 /// `v.x = new; v.yzw = old.yzw` where the old value dies: nothing moves.
 #[test]
 fn replacing_one_lane_is_in_place() {

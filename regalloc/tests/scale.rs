@@ -21,9 +21,9 @@ fn optimized_programs_stay_near_the_bound() {
     }
     let said =
         format!("temps {temps}, bound {bound}, {optimal} of 200 at the bound; copies {removed} removed, {left} left");
-    // Measured: 1829 against 1754, 127 at the bound; 3057 removed, 4013 left.
+    // Measured: 1832 against 1755, 124 at the bound; 3158 removed, 3912 left.
     assert!(temps * 100 <= bound * 106 && optimal >= 110, "{said}");
-    assert!(removed >= 2900, "{said}");
+    assert!(removed >= 3050, "{said}");
 }
 
 /// The least of several runs.
@@ -37,7 +37,7 @@ fn time(insts: u32) -> Duration {
     (0..7).map(|_| once()).min().unwrap()
 }
 
-/// Measured alone on one core: 6 ms for 2,000 instructions, 55 ms for 16,000. The limits leave room for
+/// Measured on a shared core: 9 ms for 2,000 instructions, 41 ms for 16,000. The limits leave room for
 /// a busy machine; eight times the code may not take 64 times as long.
 #[test]
 fn two_thousand_instructions_take_milliseconds() {
