@@ -13,6 +13,9 @@ use crate::op::{Op, Shape};
 use cranelift_entity::SecondaryMap;
 use std::fmt;
 
+/// Most elements of all arrays in memory.
+pub const MAX_MEMORY: usize = 1 << 20;
+
 /// What `Undef` reads as.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum UndefMode {
@@ -45,6 +48,8 @@ impl Default for InterpOptions {
 pub enum InterpError {
     /// The bound on steps.
     StepLimit(u64),
+    /// More than [`MAX_MEMORY`] elements of arrays.
+    MemoryLimit,
     /// The function breaks an invariant of [`crate::verify`].
     Invalid(String),
 }
@@ -53,6 +58,7 @@ impl fmt::Display for InterpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             InterpError::StepLimit(steps) => write!(f, "the run exceeds the bound of {steps} steps"),
+            InterpError::MemoryLimit => write!(f, "the arrays exceed the bound of {MAX_MEMORY} elements"),
             InterpError::Invalid(what) => write!(f, "invalid SSA: {what}"),
         }
     }
@@ -81,9 +87,12 @@ pub fn run_in_quad(
     let mut total = 0usize;
     for (var, decl) in &func.vars {
         starts[var] = total;
-        if decl.is_local() || decl.is_output(func.stage) {
-            total += decl.elems as usize;
+        if decl.is_local() {
+            total = total.saturating_add(decl.elems as usize);
         }
+    }
+    if total > MAX_MEMORY {
+        return Err(InterpError::MemoryLimit);
     }
     let mut values = SecondaryMap::with_capacity(func.values.len());
     values.resize(func.values.len());

@@ -112,7 +112,7 @@ fn check_var(func: &Function<'_>, data: &InstData<'_>) -> Result<(), String> {
     let good = match data.op {
         Op::Input | Op::InputAt => decl.is_input(func.stage),
         Op::Uniform | Op::UniformAt => decl.kind == crate::tac::VarKind::Uniform,
-        Op::Load | Op::Store => decl.is_local() || decl.is_output(func.stage),
+        Op::Load | Op::Store => decl.is_local(),
         Op::StoreOutput => decl.is_output(func.stage),
         _ => decl.is_sampler(),
     };
