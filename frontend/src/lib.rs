@@ -1,7 +1,7 @@
 //! The front end: GLSL text to tokens, syntax tree, typed tree and three-address code.
 //!
 //! ```text
-//! text -> preprocess -> tokens -> parse -> ast
+//! text -> preprocess -> tokens -> parse -> ast -> check -> typed tree -> lower -> ir::tac::Program
 //! ```
 //!
 //! In: a [`SourceMap`] with the shader's text and the [`Options`]. Out: values that live in the
@@ -25,6 +25,7 @@ mod diags;
 pub mod dump;
 pub mod lexer;
 pub mod limits;
+pub mod lower;
 mod parse;
 pub mod preprocess;
 pub mod typed;
@@ -35,6 +36,8 @@ use ast::{TranslationUnit, Version};
 use bumpalo::Bump;
 use diags::Diags;
 use ir::diag::{Diagnostic, FileId, Severity, SourceMap};
+use ir::tac::Program;
+use ir::types::Stage;
 use lexer::Token;
 use preprocess::Preprocessed;
 
@@ -113,4 +116,70 @@ pub fn parse<'a>(arena: &'a Bump, sources: &mut SourceMap, file: FileId, options
         items,
     };
     Parsed { unit, tokens, diagnostics: diags.into_vec() }
+}
+
+/// What [`compile`] makes.
+#[derive(Debug)]
+pub struct Compiled {
+    /// Three-address code that fulfils `ir::tac::verify`.
+    pub program: Program,
+    /// Findings that do not make the text wrong.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// What [`analyze`] makes.
+#[derive(Debug)]
+pub struct Analyzed<'a> {
+    /// The typed tree with the name table; `None` exactly when there is an error.
+    pub shader: Option<typed::Shader<'a>>,
+    /// Findings in the order of the stages.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Text to typed tree. A text with syntax errors is not checked further, because what is missing from its
+/// tree would be reported again.
+pub fn analyze<'a>(
+    arena: &'a Bump,
+    sources: &mut SourceMap,
+    file: FileId,
+    stage: Stage,
+    options: &Options<'_>,
+) -> Analyzed<'a> {
+    let parsed = parse(arena, sources, file, options);
+    if parsed.has_errors() {
+        return Analyzed { shader: None, diagnostics: parsed.diagnostics };
+    }
+    let mut diagnostics = parsed.diagnostics;
+    let (shader, found) = check::check(arena, &parsed.unit, stage, &options.limits);
+    diagnostics.extend(found);
+    Analyzed { shader, diagnostics }
+}
+
+/// Text to three-address code, or the findings with at least one error.
+///
+/// ```
+/// use ir::types::Stage;
+/// let mut sources = ir::diag::SourceMap::new();
+/// let file = sources.add("a.vert", "void main() { gl_Position = gl_Vertex; }");
+/// let arena = bumpalo::Bump::new();
+/// let options = frontend::Options::default();
+/// let compiled = frontend::compile(&arena, &mut sources, file, Stage::Vertex, &options).unwrap();
+/// assert!(ir::tac::verify::verify(&compiled.program).is_empty());
+/// ```
+pub fn compile(
+    arena: &Bump,
+    sources: &mut SourceMap,
+    file: FileId,
+    stage: Stage,
+    options: &Options<'_>,
+) -> Result<Compiled, Vec<Diagnostic>> {
+    let Analyzed { shader, mut diagnostics } = analyze(arena, sources, file, stage, options);
+    let Some(shader) = shader else { return Err(diagnostics) };
+    match lower::lower(&shader, sources) {
+        Ok(program) => Ok(Compiled { program, warnings: diagnostics }),
+        Err(error) => {
+            diagnostics.push(error);
+            Err(diagnostics)
+        }
+    }
 }
