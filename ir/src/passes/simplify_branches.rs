@@ -7,15 +7,19 @@
 //! 4. A loop that nothing continues: no loop.
 //! 5. A jump to a block that nothing else goes to: one block.
 //!
+//! 6. A bool parameter of a merge that is true from the first side and false from the second: the
+//!    condition (or `not` of it, the other way round).
+//!
 //! Repeats until nothing changes, at most `max_rounds` times.
 
-use crate::analysis::{Cfg, DomTree};
-use crate::builder::Replacements;
+use crate::analysis::{Cfg, DomTree, Uses};
+use crate::builder::{Builder, Replacements};
 use crate::entity::{Block, Value};
 use crate::func::{BlockCall, Function, Terminator};
 use crate::op::Op;
 use crate::pass::{PassCtx, PassError};
 use crate::structure::{fold_branches, restructure};
+use crate::types::Type;
 use cranelift_entity::EntitySet;
 use rustc_hash::FxHashMap;
 
@@ -26,6 +30,7 @@ pub fn run(func: &mut Function<'_>, ctx: &PassCtx) -> Result<bool, PassError> {
         let mut now = exchange_negated(func);
         let decisions = known_conditions(func);
         now |= fold_branches(func, &decisions);
+        now |= name_conditions(func);
         now |= drop_empty_branches(func);
         now |= drop_loops(func);
         now |= join_blocks(func);
@@ -94,6 +99,60 @@ fn known_conditions(func: &Function<'_>) -> Vec<(Block, bool)> {
         }
     }
     decisions
+}
+
+/// The arguments that the two sides of a branch hand to its merge, when each reaches it once.
+fn side_args<'a>(func: &Function<'a>, cfg: &Cfg, block: Block) -> Option<(Block, [&'a [Value]; 2])> {
+    let Terminator::Branch { then_call, else_call, merge: Some(merge), .. } = func.blocks[block].term else {
+        return None;
+    };
+    // Layout order puts the first side's last block before the second's.
+    let jump_args = |pred: Block| func.successors(pred).find(|c| c.block == merge).map(|c| c.args);
+    let (then_direct, else_direct) = (then_call.block == merge, else_call.block == merge);
+    match cfg.preds(merge) {
+        [_, _] if then_direct && else_direct => Some((merge, [then_call.args, else_call.args])),
+        &[a, b] if then_direct => Some((merge, [then_call.args, jump_args(if a == block { b } else { a })?])),
+        &[a, b] if else_direct => Some((merge, [jump_args(if a == block { b } else { a })?, else_call.args])),
+        &[a, b] => Some((merge, [jump_args(a)?, jump_args(b)?])),
+        _ => None,
+    }
+}
+
+fn name_conditions(func: &mut Function<'_>) -> bool {
+    let cfg = Cfg::new(func);
+    let mut names = Replacements::new();
+    let mut uses = None;
+    for index in 0..func.layout.len() {
+        let block = func.layout[index];
+        let Terminator::Branch { cond, .. } = func.blocks[block].term else { continue };
+        let Some((merge, [yes, no])) = side_args(func, &cfg, block) else { continue };
+        if func.ty(cond) != Type::BOOL {
+            continue;
+        }
+        let mut negated = None;
+        for at in 0..func.blocks[merge].params.len() {
+            let param = func.blocks[merge].params[at];
+            let truth = |v: Value| func.literal(v).map(|l| l.lane(0) != 0.0);
+            let (Some(yes), Some(no)) = (truth(yes[at]), truth(no[at])) else { continue };
+            if func.ty(param) != Type::BOOL || yes == no {
+                continue;
+            }
+            if uses.get_or_insert_with(|| Uses::new(func)).count(param) == 0 {
+                continue;
+            }
+            let name = match (yes, negated) {
+                (true, _) => cond,
+                (false, Some(known)) => known,
+                (false, None) => {
+                    let fresh = Builder::at_start(func, merge).op(Op::Not, &[cond]);
+                    negated = Some(fresh);
+                    fresh
+                }
+            };
+            names.set(param, name);
+        }
+    }
+    names.apply(func)
 }
 
 /// Where a side ends up when it does nothing: its call, or the jump of an empty block behind it.
