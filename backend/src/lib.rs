@@ -4,6 +4,7 @@ pub mod emit;
 pub mod error;
 pub mod isa;
 pub mod mach;
+pub mod select;
 pub mod sim;
 
 pub use error::{Error, Resource};

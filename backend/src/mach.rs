@@ -403,6 +403,8 @@ pub struct Program {
     pub virtuals: Vec<u8>,
     /// Registers of indexable arrays; 0 after allocation.
     pub locals: u32,
+    /// First `Local` register and length of each indexable array; empty after allocation.
+    pub arrays: Vec<(u32, u32)>,
     /// Temporaries in use, after allocation.
     pub temps: u32,
 }
@@ -420,6 +422,7 @@ impl Program {
             samplers: Vec::new(),
             virtuals: Vec::new(),
             locals: 0,
+            arrays: Vec::new(),
             temps: 0,
         }
     }

@@ -1,0 +1,193 @@
+//! Which register each variable of the outside is bound to (design section 6).
+//!
+//! Inputs, outputs and samplers in order of declaration, those in use only; uniforms in order of
+//! first use, each matrix and each array that is indexed at run time in one row; indexable local
+//! arrays in one row of their own.
+
+use super::Facts;
+use crate::error::{Error, Resource};
+use crate::isa::Target;
+use crate::mach::{Binding, Constant, File, Program, Reg, SamplerBinding};
+use ir::entity::Var;
+use ir::func::{Function, Imm};
+use ir::op::Op;
+use ir::tac::VarKind;
+use ir::types::Stage;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Registers of all bound elements.
+#[derive(Debug, Default)]
+pub(crate) struct Bindings {
+    uniforms: BTreeMap<(Var, u32), u32>,
+    inputs: BTreeMap<(Var, u32), u32>,
+    outputs: BTreeMap<(Var, u32), u32>,
+    samplers: BTreeMap<(Var, u32), u32>,
+    arrays: BTreeMap<Var, u32>,
+    /// Registers of all local arrays together.
+    pub locals: u32,
+}
+
+fn number(elements: BTreeSet<(Var, u32)>) -> BTreeMap<(Var, u32), u32> {
+    elements.into_iter().zip(0..).collect()
+}
+
+impl Bindings {
+    pub fn new(func: &Function<'_>, target: &Target, facts: &Facts) -> Result<Bindings, Error> {
+        let mut bindings = Bindings::default();
+        let mut inputs = BTreeSet::new();
+        let mut outputs = BTreeSet::new();
+        let mut samplers = BTreeSet::new();
+        let mut uniforms: Vec<Var> = Vec::new(); // in order of first use
+        let mut items: BTreeMap<Var, BTreeSet<u32>> = BTreeMap::new();
+        let all = |var: Var| 0..func.vars[var].elems;
+        for &block in &func.layout {
+            for &inst in func.blocks[block].insts.iter().filter(|&&i| facts.live[i]) {
+                let data = &func.insts[inst];
+                match (data.op, data.imm) {
+                    (Op::Uniform | Op::UniformAt, Imm::Elem { var, elem }) => {
+                        let cols = func.vars[var].cols.max(1);
+                        let used = items.entry(var).or_insert_with(|| {
+                            uniforms.push(var);
+                            BTreeSet::new()
+                        });
+                        if data.op == Op::UniformAt {
+                            used.extend(all(var));
+                        } else {
+                            let first = elem / cols * cols;
+                            used.extend(first..(first + cols).min(func.vars[var].elems));
+                        }
+                    }
+                    (Op::Input, Imm::Elem { var, elem }) => {
+                        inputs.insert((var, elem));
+                    }
+                    (Op::InputAt, Imm::Elem { var, .. }) => inputs.extend(all(var).map(|e| (var, e))),
+                    (_, Imm::Out { var, elem, .. }) => {
+                        outputs.insert((var, elem));
+                    }
+                    (_, Imm::Tex { sampler, elem, indexed, .. }) => {
+                        if indexed {
+                            let what = "array of samplers with a computed index".to_owned();
+                            return Err(Error::Unsupported { what, line: data.line });
+                        }
+                        samplers.insert((sampler, elem));
+                    }
+                    (Op::Load | Op::Store, Imm::Elem { var, .. }) if !bindings.arrays.contains_key(&var) => {
+                        bindings.arrays.insert(var, bindings.locals);
+                        bindings.locals = bindings.locals.saturating_add(func.vars[var].elems);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let mut next = 0;
+        for var in uniforms {
+            for &elem in &items[&var] {
+                bindings.uniforms.insert((var, elem), next);
+                next += 1;
+            }
+        }
+        bindings.inputs = number(inputs);
+        bindings.outputs = number(outputs);
+        bindings.samplers = number(samplers);
+        let r = &target.registers;
+        let fits = |what, need: usize, limit: u32| {
+            let need = u32::try_from(need).unwrap_or(u32::MAX);
+            if need > limit { Err(Error::DoesNotFit { what, need, limit }) } else { Ok(()) }
+        };
+        fits(Resource::Inputs, bindings.inputs.len(), r.input.count)?;
+        fits(Resource::Outputs, bindings.outputs.len(), r.output.count)?;
+        fits(Resource::Samplers, bindings.samplers.len(), r.sampler.count)?;
+        fits(Resource::Constants, bindings.uniforms.len(), r.constant.count)?;
+        fits(Resource::Temps, bindings.locals as usize, r.temp.count)?;
+        Ok(bindings)
+    }
+
+    /// A uniform's element. An element that live code names is always bound.
+    pub fn uniform(&self, var: Var, elem: u32) -> Reg {
+        Reg::new(File::Const, self.uniforms.get(&(var, elem)).copied().unwrap_or(0))
+    }
+
+    /// An input's element.
+    pub fn input(&self, var: Var, elem: u32) -> Reg {
+        Reg::new(File::Input, self.inputs.get(&(var, elem)).copied().unwrap_or(0))
+    }
+
+    /// An output's element.
+    pub fn output(&self, var: Var, elem: u32) -> Reg {
+        Reg::new(File::Output, self.outputs.get(&(var, elem)).copied().unwrap_or(0))
+    }
+
+    /// A sampler's element.
+    pub fn sampler(&self, var: Var, elem: u32) -> u32 {
+        self.samplers.get(&(var, elem)).copied().unwrap_or(0)
+    }
+
+    /// An element of a local array.
+    pub fn local(&self, var: Var, elem: u32) -> Reg {
+        Reg::new(File::Local, self.arrays.get(&var).copied().unwrap_or(0) + elem)
+    }
+
+    /// The ranges of local registers that are one array each.
+    pub fn arrays(&self, func: &Function<'_>) -> Vec<(u32, u32)> {
+        let mut ranges: Vec<(u32, u32)> = self.arrays.iter().map(|(&v, &base)| (base, func.vars[v].elems)).collect();
+        ranges.sort_unstable();
+        ranges
+    }
+
+    /// Writes the bindings into the program.
+    pub fn describe(&self, func: &Function<'_>, program: &mut Program) {
+        let stage = func.stage;
+        let binding = |(&(var, elem), &reg): (&(Var, u32), &u32), output: bool| {
+            let decl = &func.vars[var];
+            let semantic = semantic(&decl.name, elem, stage, output);
+            Binding { reg, name: decl.name.clone(), elem, lanes: decl.ty.lanes, semantic }
+        };
+        program.inputs = self.inputs.iter().map(|i| binding(i, false)).collect();
+        program.outputs = self.outputs.iter().map(|o| binding(o, true)).collect();
+        program.samplers = self
+            .samplers
+            .iter()
+            .map(|(&(var, elem), &reg)| {
+                let decl = &func.vars[var];
+                let VarKind::Sampler { dim, shadow } = decl.kind else {
+                    unreachable!("verified: {} samples", decl.name)
+                };
+                SamplerBinding { reg, name: decl.name.clone(), elem, dim, shadow }
+            })
+            .collect();
+        let mut constants: Vec<(u32, Constant)> = self
+            .uniforms
+            .iter()
+            .map(|(&(var, elem), &reg)| (reg, Constant::Uniform { name: func.vars[var].name.clone(), elem }))
+            .collect();
+        constants.sort_by_key(|c| c.0);
+        program.constants = constants.into_iter().map(|c| c.1).collect();
+        program.arrays = self.arrays(func);
+    }
+}
+
+/// The outside's word for a variable: what a fixed-function stage or the other stage calls it.
+fn semantic(name: &str, elem: u32, stage: Stage, output: bool) -> String {
+    let word = match name {
+        "gl_Position" | "gl_Vertex" | "gl_FragCoord" => "position",
+        "gl_Normal" => "normal",
+        "gl_FrontColor" | "gl_FragColor" => "color0",
+        "gl_Color" => "color0",
+        "gl_SecondaryColor" | "gl_FrontSecondaryColor" => "color1",
+        "gl_BackColor" => "backcolor0",
+        "gl_BackSecondaryColor" => "backcolor1",
+        "gl_FogCoord" | "gl_FogFragCoord" => "fogcoord",
+        "gl_PointSize" => "pointsize",
+        "gl_ClipVertex" => "clipvertex",
+        "gl_PointCoord" => "pointcoord",
+        "gl_FrontFacing" => "facing",
+        "gl_FragDepth" => "depth",
+        "gl_FragData" => return format!("color{elem}"),
+        "gl_TexCoord" => return format!("texcoord{elem}"),
+        _ => match name.strip_prefix("gl_MultiTexCoord") {
+            Some(unit) if stage == Stage::Vertex && !output => return format!("texcoord{unit}"),
+            _ => "generic",
+        },
+    };
+    word.to_owned()
+}
