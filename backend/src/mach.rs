@@ -427,6 +427,24 @@ impl Program {
         }
     }
 
+    /// Numbers the virtual registers in order of appearance and forgets those that do not appear.
+    pub fn renumber_virtuals(&mut self) {
+        let mut number = vec![None; self.virtuals.len()];
+        let mut widths = Vec::new();
+        for inst in &mut self.insts {
+            let dst = inst.dst.as_mut().map(|d| &mut d.reg);
+            for reg in inst.srcs.iter_mut().map(|s| &mut s.reg).chain(dst) {
+                if reg.file == File::Virtual {
+                    reg.index = *number[reg.index as usize].get_or_insert_with(|| {
+                        widths.push(self.virtuals[reg.index as usize]);
+                        widths.len() as u32 - 1
+                    });
+                }
+            }
+        }
+        self.virtuals = widths;
+    }
+
     /// A new virtual register of `width` lanes.
     pub fn make_virtual(&mut self, width: u8) -> Reg {
         self.virtuals.push(width);

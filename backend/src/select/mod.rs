@@ -22,6 +22,9 @@ mod emit;
 mod flow;
 mod home;
 mod literals;
+mod merge;
+#[cfg(test)]
+mod tests;
 mod trace;
 
 use crate::error::Error;
@@ -38,6 +41,8 @@ use std::collections::BTreeMap;
 pub struct SelectOptions {
     /// Names of patterns to leave out.
     pub without: Vec<String>,
+    /// Whether instructions that write different lanes of one register stay apart.
+    pub keep_lanes_apart: bool,
 }
 
 /// What is alive, and where everything is used.
@@ -122,8 +127,12 @@ pub fn select(func: &Function<'_>, target: &Target, options: &SelectOptions) -> 
     program.locals = bindings.locals;
     let mut emitter = emit::Emitter::new(func, target, &facts, &covers, &traces, &homes, &bindings, program);
     flow::emit(&mut emitter)?;
-    let (mut program, literals) = emitter.finish();
+    let (mut program, mut literals) = emitter.finish();
+    if !options.keep_lanes_apart {
+        merge::merge(&mut program, &mut literals);
+    }
     bindings.describe(func, &mut program);
     literals::pool(&mut program, &literals);
+    program.renumber_virtuals();
     Ok(program)
 }
