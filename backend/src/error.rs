@@ -66,6 +66,13 @@ pub enum Error {
         /// Source line, 0 when unknown.
         line: u32,
     },
+    /// The program exceeds a bound of the compiler.
+    Bound {
+        /// Its name.
+        what: String,
+        /// Its value.
+        limit: usize,
+    },
     /// A stage broke its own contract: a bug in this compiler.
     Internal(String),
 }
@@ -92,6 +99,7 @@ impl fmt::Display for Error {
             }
             Error::Unsupported { what, line: 0 } => write!(f, "unsupported by the target: {what}"),
             Error::Unsupported { what, line } => write!(f, "line {line}: unsupported by the target: {what}"),
+            Error::Bound { what, limit } => write!(f, "the shader exceeds the bound {what} = {limit}"),
             Error::Internal(text) => write!(f, "internal error: {text}"),
         }
     }

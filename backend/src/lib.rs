@@ -1,14 +1,32 @@
 //! From three-address code to machine code for a target that is described as data.
+//!
+//! [`compile`] is the whole road on one page and knows no source language: a caller with a front
+//! end of its own hands in [`ir::tac::Program`].
+//!
+//! ```text
+//! tac::inline -> ssa::build -> rows of the pipeline (passes, e-graph stage) -> select (pattern
+//! table) -> schedule -> legalize -> alloc -> limits -> counts and reflection
+//! ```
 
 pub mod alloc;
 pub mod cfg;
+mod compile;
 pub mod cost;
+pub mod egraph_stage;
 pub mod emit;
 pub mod error;
+pub mod estimate;
 pub mod isa;
+pub mod legalize;
 pub mod mach;
+pub mod pipeline;
+pub mod reflect;
+pub mod schedule;
 pub mod select;
 pub mod sim;
 
+pub use compile::{CompileOptions, Compiled, Statistics, compile, compile_observed};
 pub use error::{Error, Resource};
 pub use isa::Target;
+pub use pipeline::Pipeline;
+pub use reflect::Reflection;

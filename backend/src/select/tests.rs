@@ -178,7 +178,7 @@ fn loop_swaps_its_parameters() {
 fn texture_result_goes_straight_to_the_output() {
     let frag = "function frag {\n  var0 = varying vec4 \"uv\"\n  var1 = sampler 2D vec4 \"t\"\n  var2 = output vec4 \
                 \"gl_FragColor\"\n\nblock0:\n  v0: vec4 = input var0[0]\n  v1: vec2 = swz v0.zw\n  v2: vec4 = tex \
-                2D var1[0], v1\n  store_output var2[0].xyzw, v2\n  return\n}\n";
+                var1[0] 2D, v1\n  store_output var2[0].xyzw, v2\n  return\n}\n";
     assert_eq!(run(frag), ["TEX o0, v0.zwww, s0, 2D", "END"]);
 }
 

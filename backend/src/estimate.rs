@@ -1,0 +1,84 @@
+//! Counts of a finished program, with a static estimate of cycles.
+
+use crate::isa::Target;
+use crate::mach::{Constant, Inst, Opcode, Program, Reg};
+use rustc_hash::FxHashMap;
+
+/// Numbers about a program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// All instructions but `END`.
+    pub instructions: u32,
+    /// Issue slots.
+    pub slots: u32,
+    /// Arithmetic, the address register included.
+    pub alu: u32,
+    /// Lookups.
+    pub tex: u32,
+    /// Control flow and `KIL`.
+    pub flow: u32,
+    /// Copies that stayed (among `alu`).
+    pub moves: u32,
+    /// Static estimate: in-order issue, operands waited for, each instruction once.
+    pub cycles: u32,
+    /// Temporaries.
+    pub temps: u32,
+    /// Constant registers.
+    pub constants: u32,
+    /// Uniform registers among them.
+    pub uniforms: u32,
+    /// Input registers.
+    pub inputs: u32,
+    /// Output registers.
+    pub outputs: u32,
+    /// Sampler registers.
+    pub samplers: u32,
+}
+
+/// Counts a program.
+pub fn count(program: &Program, target: &Target) -> Counts {
+    let mut counts = Counts {
+        cycles: cycles(&program.insts, target),
+        temps: program.temps,
+        constants: program.constants.len() as u32,
+        uniforms: program.constants.iter().filter(|c| matches!(c, Constant::Uniform { .. })).count() as u32,
+        inputs: program.inputs.len() as u32,
+        outputs: program.outputs.len() as u32,
+        samplers: program.samplers.len() as u32,
+        ..Counts::default()
+    };
+    for inst in program.insts.iter().filter(|i| i.op != Opcode::End) {
+        counts.instructions += 1;
+        counts.slots += target.op(inst.op).map_or(1, |s| s.slots);
+        if inst.op.is_texture() {
+            counts.tex += 1;
+        } else if inst.op.is_flow() || inst.op == Opcode::Kil {
+            counts.flow += 1;
+        } else {
+            counts.alu += 1;
+            counts.moves += u32::from(inst.op == Opcode::Mov);
+        }
+    }
+    counts
+}
+
+fn cycles(insts: &[Inst], target: &Target) -> u32 {
+    let mut ready: FxHashMap<(Reg, u8), u32> = FxHashMap::default();
+    let (mut now, mut end) = (0u32, 0u32);
+    for inst in insts {
+        let Some(spec) = target.op(inst.op) else { continue };
+        for (n, src) in inst.srcs.iter().enumerate() {
+            for lane in inst.lanes_read(n).lanes() {
+                now = now.max(ready.get(&(src.reg, lane)).copied().unwrap_or(0));
+            }
+        }
+        if let Some(dst) = inst.dst {
+            for lane in dst.mask.lanes() {
+                ready.insert((dst.reg, lane), now.saturating_add(spec.latency));
+            }
+        }
+        end = end.max(now.saturating_add(spec.latency));
+        now = now.saturating_add(spec.slots);
+    }
+    end.max(now)
+}

@@ -1,0 +1,255 @@
+//! Pipelines are data: a named list of passes with options (design section 7).
+//!
+//! A row of the list is a pass over SSA by its name in `ir::passes`, the e-graph stage (`egraph`),
+//! or one of the back end's own steps, which run after all of those and in a fixed order whatever
+//! their place in the list: `fuse-patterns` (selection may use patterns that fuse operations),
+//! `merge-lanes` (machine instructions that write lanes of one register become one), `schedule`
+//! (order for fewer registers). `inline` runs on three-address code and is always there. Taking a
+//! row away, or a rule group of the e-graph stage, is an ablation.
+
+use crate::error::Error;
+use ir::types::FpLevel;
+use regalloc::Method;
+use serde::Deserialize;
+
+/// Rows that are steps of the back end.
+pub const BACKEND_ROWS: [&str; 3] = ["fuse-patterns", "merge-lanes", "schedule"];
+
+/// Options of the e-graph stage.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct EgraphOptions {
+    /// Rule groups.
+    pub groups: Vec<String>,
+    /// `tree`, `dag-greedy` or `exact`.
+    pub extract: String,
+    /// All groups in one phase, run to saturation.
+    pub saturate: bool,
+    /// Most nodes of the algebra phase, or of the one phase.
+    pub max_nodes: Option<usize>,
+    /// Arrangements of a chain of sums or products.
+    pub arrangements: Option<usize>,
+}
+
+impl Default for EgraphOptions {
+    fn default() -> EgraphOptions {
+        let all = ["arith", "mad", "dot", "swizzle", "pack", "select", "math"];
+        EgraphOptions {
+            groups: all.map(str::to_owned).to_vec(),
+            extract: "dag-greedy".to_owned(),
+            saturate: false,
+            max_nodes: None,
+            arrangements: None,
+        }
+    }
+}
+
+/// Options of register allocation.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct RegallocOptions {
+    /// `color` or `scan`.
+    pub method: String,
+    /// Whether copies are merged away.
+    pub coalesce: bool,
+}
+
+impl Default for RegallocOptions {
+    fn default() -> RegallocOptions {
+        RegallocOptions { method: "color".to_owned(), coalesce: true }
+    }
+}
+
+/// Options of loop unrolling.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize, Default)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct UnrollOptions {
+    /// Most turns.
+    pub max_trips: Option<u32>,
+    /// Most instructions that a loop may become.
+    pub max_insts: Option<usize>,
+}
+
+/// Options of branch flattening.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize, Default)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct FlattenOptions {
+    /// Most slots of both sides together.
+    pub max_slots: Option<u32>,
+}
+
+/// Options of MAD fusion.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize, Default)]
+#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+pub struct FuseOptions {
+    /// Fuse even when the product stays.
+    pub kept_products: bool,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct PipelineFile {
+    name: String,
+    passes: Vec<String>,
+    #[serde(default)]
+    fp: Option<String>,
+    #[serde(default)]
+    egraph: EgraphOptions,
+    #[serde(default)]
+    regalloc: RegallocOptions,
+    #[serde(default)]
+    unroll: UnrollOptions,
+    #[serde(default)]
+    flatten_ifs: FlattenOptions,
+    #[serde(default)]
+    fuse_mad: FuseOptions,
+}
+
+/// A pipeline.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Pipeline {
+    /// Its name, with what was left out (`egraph-pack`).
+    pub name: String,
+    /// The rows in order.
+    pub passes: Vec<String>,
+    /// What rewrites may assume about floats.
+    pub fp: FpLevel,
+    /// The e-graph stage's options.
+    pub egraph: EgraphOptions,
+    /// Register allocation's.
+    pub regalloc: RegallocOptions,
+    /// `unroll`'s.
+    pub unroll: UnrollOptions,
+    /// `flatten-ifs`'s.
+    pub flatten_ifs: FlattenOptions,
+    /// `fuse-mad`'s.
+    pub fuse_mad: FuseOptions,
+}
+
+const EMBEDDED: &[(&str, &str)] = &[
+    ("none", include_str!("../pipelines/none.toml")),
+    ("paper", include_str!("../pipelines/paper.toml")),
+    ("egraph", include_str!("../pipelines/egraph.toml")),
+    ("egraph-saturate", include_str!("../pipelines/egraph-saturate.toml")),
+    ("egraph-exact", include_str!("../pipelines/egraph-exact.toml")),
+];
+
+impl Pipeline {
+    /// The names of the pipelines that are built in.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        EMBEDDED.iter().map(|(name, _)| *name)
+    }
+
+    /// The pipeline that is used when none is named.
+    pub const DEFAULT: &'static str = "egraph";
+
+    /// A pipeline that is built in.
+    pub fn builtin(name: &str) -> Result<Pipeline, Error> {
+        match EMBEDDED.iter().find(|(n, _)| *n == name) {
+            Some((_, text)) => Pipeline::from_toml(text),
+            None => {
+                let known: Vec<&str> = Pipeline::names().collect();
+                Err(Error::Pipeline(format!("no pipeline `{name}`; built in: {}", known.join(", "))))
+            }
+        }
+    }
+
+    /// Reads and checks a pipeline file.
+    pub fn from_toml(text: &str) -> Result<Pipeline, Error> {
+        let file: PipelineFile = toml::from_str(text).map_err(|e| Error::Pipeline(e.to_string()))?;
+        let fp = match &file.fp {
+            None => FpLevel::default(),
+            Some(word) => FpLevel::parse(word)
+                .ok_or_else(|| Error::Pipeline(format!("fp = \"{word}\": strict, glsl or fast")))?,
+        };
+        let pipeline = Pipeline {
+            name: file.name,
+            passes: file.passes,
+            fp,
+            egraph: file.egraph,
+            regalloc: file.regalloc,
+            unroll: file.unroll,
+            flatten_ifs: file.flatten_ifs,
+            fuse_mad: file.fuse_mad,
+        };
+        pipeline.check()?;
+        Ok(pipeline)
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        for row in &self.passes {
+            let known = row == "inline"
+                || row == "egraph"
+                || BACKEND_ROWS.contains(&row.as_str())
+                || ir::passes::find(row).is_some();
+            if !known {
+                return Err(Error::Pipeline(format!("`{}`: no pass has the name `{row}`", self.name)));
+            }
+        }
+        if self.passes.iter().filter(|p| *p == "egraph").count() > 4 {
+            return Err(Error::Pipeline(format!("`{}`: more than 4 rows `egraph`", self.name)));
+        }
+        if self.passes.len() > 200 {
+            return Err(Error::Pipeline(format!("`{}`: more than 200 rows", self.name)));
+        }
+        if Method::parse(&self.regalloc.method).is_none() {
+            return Err(Error::Pipeline(format!("regalloc.method = \"{}\": color or scan", self.regalloc.method)));
+        }
+        crate::egraph_stage::check(&self.egraph)
+    }
+
+    /// Whether a row is in the list.
+    pub fn has(&self, row: &str) -> bool {
+        self.passes.iter().any(|p| p == row)
+    }
+
+    /// The same pipeline without one row, rule group, or `coalesce`; `extract` falls back to the
+    /// tree extractor.
+    pub fn without(&self, what: &str) -> Result<Pipeline, Error> {
+        let mut out = self.clone();
+        out.passes.retain(|p| p != what || p == "inline" || p == "lower-types");
+        out.egraph.groups.retain(|g| g != what);
+        match what {
+            "coalesce" => out.regalloc.coalesce = false,
+            "extract" => out.egraph.extract = "tree".to_owned(),
+            _ => {}
+        }
+        if out == *self {
+            return Err(Error::Pipeline(format!("`{}` has no row or rule group `{what}` to leave out", self.name)));
+        }
+        out.name = format!("{}-{what}", self.name);
+        Ok(out)
+    }
+
+    /// Everything that [`Pipeline::without`] can take away, in order.
+    pub fn parts(&self) -> Vec<String> {
+        let mut parts: Vec<String> = Vec::new();
+        let mut add = |p: &str| {
+            if !parts.iter().any(|x| x == p) {
+                parts.push(p.to_owned());
+            }
+        };
+        self.passes.iter().filter(|p| *p != "inline" && *p != "lower-types").for_each(|p| add(p));
+        if self.has("egraph") {
+            self.egraph.groups.iter().for_each(|g| add(g));
+            if self.egraph.extract != "tree" {
+                add("extract");
+            }
+        }
+        if self.regalloc.coalesce {
+            add("coalesce");
+        }
+        parts
+    }
+
+    /// The SSA rows in order, with `lower-types` put where the core operations are first needed.
+    pub fn ssa_rows(&self) -> Vec<&str> {
+        let is_ssa = |p: &&String| *p != "inline" && !BACKEND_ROWS.contains(&p.as_str());
+        let mut rows: Vec<&str> = self.passes.iter().filter(is_ssa).map(String::as_str).collect();
+        let egraph = rows.iter().position(|r| *r == "egraph").unwrap_or(rows.len());
+        if !rows[..egraph].contains(&"lower-types") {
+            rows.insert(egraph, "lower-types");
+        }
+        rows
+    }
+}
