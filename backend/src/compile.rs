@@ -212,7 +212,8 @@ fn run(
 }
 
 fn context(target: &Target, pipeline: &Pipeline) -> PassCtx {
-    let mut ctx = PassCtx { costs: cost::cost_table(target), fp: pipeline.fp, eval: target.eval(), ..PassCtx::default() };
+    let mut ctx =
+        PassCtx { costs: cost::cost_table(target), fp: pipeline.fp, eval: target.eval(), ..PassCtx::default() };
     let options = &mut ctx.options;
     if let Some(n) = pipeline.unroll.max_trips {
         options.unroll.max_trips = n;

@@ -25,6 +25,10 @@ pub struct EgraphOptions {
     pub extract: String,
     /// All groups in one phase, run to saturation.
     pub saturate: bool,
+    /// The choice is improved under the price of the whole plan.
+    pub improve: bool,
+    /// Independent narrow work is packed by search.
+    pub seeds: bool,
     /// Most nodes of the algebra phase, or of the one phase.
     pub max_nodes: Option<usize>,
     /// Arrangements of a chain of sums or products.
@@ -38,6 +42,8 @@ impl Default for EgraphOptions {
             groups: all.map(str::to_owned).to_vec(),
             extract: "dag-greedy".to_owned(),
             saturate: false,
+            improve: true,
+            seeds: true,
             max_nodes: None,
             arrangements: None,
         }
@@ -159,8 +165,9 @@ impl Pipeline {
         let file: PipelineFile = toml::from_str(text).map_err(|e| Error::Pipeline(e.to_string()))?;
         let fp = match &file.fp {
             None => FpLevel::default(),
-            Some(word) => FpLevel::parse(word)
-                .ok_or_else(|| Error::Pipeline(format!("fp = \"{word}\": strict, glsl or fast")))?,
+            Some(word) => {
+                FpLevel::parse(word).ok_or_else(|| Error::Pipeline(format!("fp = \"{word}\": strict, glsl or fast")))?
+            }
         };
         let pipeline = Pipeline {
             name: file.name,
@@ -203,8 +210,8 @@ impl Pipeline {
         self.passes.iter().any(|p| p == row)
     }
 
-    /// The same pipeline without one row, rule group, or `coalesce`; `extract` falls back to the
-    /// tree extractor.
+    /// The same pipeline without one row, rule group, or one of the switches `extract` (falls back
+    /// to the tree extractor), `improve`, `seeds` and `coalesce`.
     pub fn without(&self, what: &str) -> Result<Pipeline, Error> {
         let mut out = self.clone();
         out.passes.retain(|p| p != what || p == "inline" || p == "lower-types");
@@ -212,6 +219,8 @@ impl Pipeline {
         match what {
             "coalesce" => out.regalloc.coalesce = false,
             "extract" => out.egraph.extract = "tree".to_owned(),
+            "improve" => out.egraph.improve = false,
+            "seeds" => out.egraph.seeds = false,
             _ => {}
         }
         if out == *self {
@@ -232,9 +241,12 @@ impl Pipeline {
         self.passes.iter().filter(|p| *p != "inline" && *p != "lower-types").for_each(|p| add(p));
         if self.has("egraph") {
             self.egraph.groups.iter().for_each(|g| add(g));
-            if self.egraph.extract != "tree" {
-                add("extract");
-            }
+            let switches = [
+                ("extract", self.egraph.extract != "tree"),
+                ("improve", self.egraph.improve),
+                ("seeds", self.egraph.seeds),
+            ];
+            switches.iter().filter(|s| s.1).for_each(|s| add(s.0));
         }
         if self.regalloc.coalesce {
             add("coalesce");
@@ -247,7 +259,7 @@ impl Pipeline {
         let is_ssa = |p: &&String| *p != "inline" && !BACKEND_ROWS.contains(&p.as_str());
         let mut rows: Vec<&str> = self.passes.iter().filter(is_ssa).map(String::as_str).collect();
         let egraph = rows.iter().position(|r| *r == "egraph").unwrap_or(rows.len());
-        if !rows[..egraph].contains(&"lower-types") {
+        if !rows[..egraph].contains(&"lower-types") && ir::passes::find("lower-types").is_some() {
             rows.insert(egraph, "lower-types");
         }
         rows

@@ -1,0 +1,126 @@
+//! Makes operands encodable: what a source may carry, how many registers of a file one instruction
+//! may read.
+//!
+//! In: machine code over virtual registers. Out: the same, where every source obeys the target's
+//! table; an operand that does not is copied to a register first. A target on which everything is
+//! allowed gets its program back unchanged.
+
+use crate::error::Error;
+use crate::isa::{SwizzleRule, Target};
+use crate::mach::{Dst, File, Inst, Opcode, Program, Reg, Rel, Src};
+use ir::types::WriteMask;
+
+/// Legalizes in place.
+pub fn legalize(program: &mut Program, target: &Target) -> Result<(), Error> {
+    let insts = std::mem::take(&mut program.insts);
+    let mut out = Vec::with_capacity(insts.len());
+    for mut inst in insts {
+        for n in 0..inst.srcs.len() {
+            if !is_legal(&inst, n, target) {
+                inst.srcs[n] = copy(&inst, n, target, program, &mut out)?;
+            }
+        }
+        // distinct registers of one file, first come first served
+        let mut read: Vec<(Reg, Option<Rel>)> = Vec::new();
+        for n in 0..inst.srcs.len() {
+            let src = inst.srcs[n];
+            if src.reg.file == File::Virtual || read.contains(&(src.reg, src.rel)) {
+                continue;
+            }
+            let of_file = read.iter().filter(|(r, _)| r.file == src.reg.file).count() as u32;
+            if of_file < target.file(src.reg.file).ports {
+                read.push((src.reg, src.rel));
+            } else {
+                inst.srcs[n] = copy(&inst, n, target, program, &mut out)?;
+            }
+        }
+        inst.normalize();
+        out.push(inst);
+    }
+    program.insts = out;
+    Ok(())
+}
+
+fn is_legal(inst: &Inst, n: usize, target: &Target) -> bool {
+    let src = &inst.srcs[n];
+    let o = &target.operands;
+    let (swizzle, modifiers) = match inst.op.is_texture() && n == 0 {
+        true => (o.tex_swizzle, o.tex_modifiers),
+        false => (o.swizzle, true),
+    };
+    let neg = !src.neg || (modifiers && o.neg);
+    let abs = !src.abs || (modifiers && o.abs);
+    neg && abs && swizzle.allows(src.swizzle, inst.places_read(n))
+}
+
+/// Copies source `n` to a register of its own, lanes in place, and returns that.
+fn copy(inst: &Inst, n: usize, target: &Target, program: &mut Program, out: &mut Vec<Inst>) -> Result<Src, Error> {
+    let src = inst.srcs[n];
+    let places = inst.places_read(n);
+    if (src.neg && !target.operands.neg) || (src.abs && !target.operands.abs) {
+        let what = format!("sign of an operand of {} on {}", inst.op.mnemonic(), target.name);
+        return Err(Error::Unsupported { what, line: inst.line });
+    }
+    let width = places.lanes().last().map_or(1, |l| l + 1);
+    let reg = program.make_virtual(width);
+    let mut left = places.0;
+    while left != 0 {
+        // all places at once if a MOV may, else those that read one lane
+        let mut mask = left;
+        if !target.operands.swizzle.allows(src.swizzle, WriteMask(left)) {
+            let lane = src.swizzle[left.trailing_zeros() as usize];
+            let same = |p: &u8| src.swizzle[*p as usize] == lane;
+            mask = WriteMask(left).lanes().filter(same).fold(0, |m, p| m | 1 << p);
+            if target.operands.swizzle == SwizzleRule::Identity {
+                let what = format!("lane choice of an operand of {} on {}", inst.op.mnemonic(), target.name);
+                return Err(Error::Unsupported { what, line: inst.line });
+            }
+        }
+        let mut mov = Inst::new(Opcode::Mov, Dst::new(reg, WriteMask(mask)), &[src], inst.line);
+        mov.normalize();
+        out.push(mov);
+        left &= !mask;
+    }
+    Ok(Src::new(reg))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const VEC4: &str = include_str!("../../targets/vec4.toml");
+
+    fn code(target: &str, inst: Inst) -> Vec<String> {
+        let target = Target::from_toml(target).unwrap();
+        let mut program = Program::new(ir::types::Stage::Fragment, "t");
+        program.insts.push(inst);
+        legalize(&mut program, &target).unwrap();
+        program.insts.iter().map(Inst::to_string).collect()
+    }
+
+    fn constant(index: u32, swizzle: [u8; 4]) -> Src {
+        Src { swizzle, ..Src::new(Reg::new(File::Const, index)) }
+    }
+
+    #[test]
+    fn constant_ports() {
+        let dst = Dst::new(Reg::new(File::Temp, 0), WriteMask(0b111));
+        let srcs = [constant(0, [0, 1, 2, 2]), constant(1, [1, 1, 0, 0]), constant(0, [0; 4])];
+        let inst = Inst::new(Opcode::Mad, dst, &srcs, 0);
+        assert_eq!(code(VEC4, inst.clone()).len(), 1);
+        let one = VEC4.replace("constant = { count = 256, ports = 3", "constant = { count = 256, ports = 1");
+        assert_eq!(code(&one, inst), ["MOV %0.xyz, c1.yyxx", "MAD r0.xyz, c0.xyzz, %0.xyzz, c0.x"]);
+    }
+
+    #[test]
+    fn texture_coordinates_in_place() {
+        let dst = Dst::new(Reg::new(File::Temp, 0), WriteMask::ALL);
+        let src = Src { swizzle: [2, 3, 3, 3], neg: true, ..Src::new(Reg::new(File::Input, 0)) };
+        let mut inst = Inst::new(Opcode::Tex, dst, &[src], 0);
+        inst.tex = Some(crate::mach::TexInfo { sampler: 0, dim: ir::types::TexDim::D2, shadow: false });
+        let strict = VEC4.replace("tex_swizzle = \"any\"", "tex_swizzle = \"identity\"");
+        assert_eq!(code(&strict, inst.clone()), ["MOV %0.xy, -v0.zwww", "TEX r0, %0.xyyy, s0, 2D"]);
+        let replicate = strict.replace("swizzle = \"any\"", "swizzle = \"replicate\"");
+        assert_eq!(code(&replicate, inst), ["MOV %0.x, -v0.z", "MOV %0.y, -v0.w", "TEX r0, %0.xyyy, s0, 2D"]);
+    }
+}
