@@ -41,7 +41,7 @@ fn best_order<F: Func + ?Sized>(func: &F, code: &Code, live: &Liveness, wishes: 
     let mut wanted = vec![false; code.vregs.len()];
     wishes.iter().flat_map(|w| [w.dst, w.src]).for_each(|v| wanted[v.as_u32() as usize] = true);
     let webs = Webs::new(code, func.arrays(), live, |v| wanted[v.as_u32() as usize]);
-    coalesce::best_order(&webs, wishes, live)
+    coalesce::best_order(&webs, wishes)
 }
 
 /// Merges taken back after a fit, one attempt each.
@@ -81,7 +81,7 @@ impl<F: Func + ?Sized> Job<'_, F> {
         webs.check_fixed()?;
         let single = bound::compute(&webs);
         if merge {
-            coalesce::coalesce(&mut webs, self.wishes, &self.order, &vec![false; self.wishes.len()], self.live);
+            coalesce::coalesce(&mut webs, self.wishes, &self.order, &vec![false; self.wishes.len()]);
         }
         let bound = bound::compute(&webs);
         let (color, used) = scan::scan(&webs, reuse)?;
@@ -122,7 +122,7 @@ impl<F: Func + ?Sized> Job<'_, F> {
     fn attempt(&self, blocked: &[bool]) -> Result<Attempt, RegAllocError> {
         let mut webs = self.webs();
         webs.check_fixed()?;
-        let made = coalesce::coalesce(&mut webs, self.wishes, &self.order, blocked, self.live);
+        let made = coalesce::coalesce(&mut webs, self.wishes, &self.order, blocked);
         let bound = bound::compute(&webs);
         let hints = coalesce::hints(&webs, self.wishes);
         let mut tried = Attempt { output: None, bound, needed: u32::MAX, attempts: 0, made, failed: Vec::new() };

@@ -14,7 +14,7 @@
 
 use crate::code::Code;
 use crate::func::VReg;
-use crate::liveness::Liveness;
+use crate::liveness::DefPoint;
 use crate::shape::{LaneMap, LaneMaps};
 use crate::web::{Slot, Webs, joint_maps};
 use smallvec::SmallVec;
@@ -66,9 +66,9 @@ pub fn affinities(code: &Code) -> Vec<Affinity> {
 
 /// Merges what `list` wishes, in the order of `order`, except entries marked in `blocked`. Returns
 /// the entries whose merge was made, most wanted first.
-pub fn coalesce(webs: &mut Webs, list: &[Affinity], order: &[u32], blocked: &[bool], live: &Liveness) -> Vec<u32> {
+pub fn coalesce(webs: &mut Webs, list: &[Affinity], order: &[u32], blocked: &[bool]) -> Vec<u32> {
     let mut made: Vec<u32> =
-        order.iter().copied().filter(|&i| !blocked[i as usize] && try_merge(webs, &list[i as usize], live)).collect();
+        order.iter().copied().filter(|&i| !blocked[i as usize] && try_merge(webs, &list[i as usize])).collect();
     made.sort_unstable();
     made
 }
@@ -81,12 +81,12 @@ const ORDER_STEPS: usize = 3_000;
 /// An order of the wishes that leaves few copies. One merge can rule out another (a value wanted in two
 /// gathers, a slot taken by a lane that could have gone elsewhere), so each wish that was not granted is
 /// tried in front of all others, and stays there when that leaves fewer copies.
-pub fn best_order(fresh: &Webs, list: &[Affinity], live: &Liveness) -> Vec<u32> {
+pub fn best_order(fresh: &Webs, list: &[Affinity]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..list.len() as u32).collect();
     let none = vec![false; list.len()];
     let attempt = |order: &[u32]| {
         let mut webs = fresh.clone();
-        coalesce(&mut webs, list, order, &none, live);
+        coalesce(&mut webs, list, order, &none);
         let refused: Vec<u32> = (0..list.len() as u32).filter(|&i| !vanishes(&webs, &list[i as usize])).collect();
         // Instructions first, then how deep in loops they are.
         let mut insts: Vec<(u32, u32)> =
@@ -98,7 +98,7 @@ pub fn best_order(fresh: &Webs, list: &[Affinity], live: &Liveness) -> Vec<u32> 
     let (mut best, mut refused) = attempt(&order);
     let mut tries = ORDER_TRIES.min(ORDER_STEPS / list.len().max(1));
     // Each wish goes to the front once at most, and those that fail even alone never.
-    let mut tried: Vec<bool> = list.iter().map(|a| plan_merge(fresh, a, live).is_none()).collect();
+    let mut tried: Vec<bool> = list.iter().map(|a| plan_merge(fresh, a).is_none()).collect();
     while tries > 0 {
         let Some(&next) = refused.iter().find(|&&i| !tried[i as usize]) else { break };
         tried[next as usize] = true;
@@ -118,8 +118,8 @@ fn vanishes(webs: &Webs, affinity: &Affinity) -> bool {
     affinity.pairs.iter().all(|&(d, s)| webs.slot_of(affinity.dst, d) == webs.slot_of(affinity.src, s))
 }
 
-fn try_merge(webs: &mut Webs, affinity: &Affinity, live: &Liveness) -> bool {
-    let Some(plan) = plan_merge(webs, affinity, live) else { return false };
+fn try_merge(webs: &mut Webs, affinity: &Affinity) -> bool {
+    let Some(plan) = plan_merge(webs, affinity) else { return false };
     webs.merge(plan.a, plan.b, plan.into, plan.maps);
     true
 }
@@ -134,7 +134,7 @@ struct Plan {
     maps: LaneMaps,
 }
 
-fn plan_merge(webs: &Webs, affinity: &Affinity, live: &Liveness) -> Option<Plan> {
+fn plan_merge(webs: &Webs, affinity: &Affinity) -> Option<Plan> {
     let (mut a, _) = webs.home[affinity.dst.as_u32() as usize];
     let (mut b, _) = webs.home[affinity.src.as_u32() as usize];
     if a == b {
@@ -176,7 +176,7 @@ fn plan_merge(webs: &Webs, affinity: &Affinity, live: &Liveness) -> Option<Plan>
             let k = into.lane(j);
             *known[j as usize][k as usize].get_or_insert_with(|| {
                 let (slot_a, slot_b) = (&web_a.slots[k as usize], &web_b.slots[j as usize]);
-                may_share(webs, (a, k, slot_a), (b, j, slot_b), live)
+                may_share(webs, (a, k, slot_a), (b, j, slot_b))
             })
         });
         if !fits {
@@ -192,20 +192,25 @@ fn plan_merge(webs: &Webs, affinity: &Affinity, live: &Liveness) -> Option<Plan>
 }
 
 /// Whether slot `a` and slot `b` may be one (see the module doc).
-fn may_share(webs: &Webs, a: (u32, u8, &Slot), b: (u32, u8, &Slot), live: &Liveness) -> bool {
+fn may_share(webs: &Webs, a: (u32, u8, &Slot), b: (u32, u8, &Slot)) -> bool {
     if !a.2.ranges.overlaps(&b.2.ranges) {
         return true;
     }
-    // A write to a lane of `of` destroys what lives in `other`, unless it copies between the two.
+    let inside = |def: &DefPoint| {
+        def.copy_of.is_some_and(|src| {
+            let at = webs.slot_of_lane(src);
+            at == (a.0, a.1) || at == (b.0, b.1)
+        })
+    };
+    // A write to a lane of `of` destroys what lives in `other`, unless it copies between the two. The
+    // work is about the smaller of the two sides, so that a web may grow without quadratic time.
     let safe = |of: &Slot, other: &Slot| {
-        of.lanes.iter().all(|&lane| {
-            live.defs(lane).iter().all(|def| {
-                let inside = def.copy_of.is_some_and(|src| {
-                    let at = webs.slot_of_lane(src);
-                    at == (a.0, a.1) || at == (b.0, b.1)
-                });
-                inside || !other.ranges.covers(def.pos)
-            })
+        if of.defs.len() <= other.ranges.as_slice().len() {
+            return of.defs.iter().all(|def| inside(def) || !other.ranges.covers(def.pos));
+        }
+        other.ranges.as_slice().iter().all(|r| {
+            let first = of.defs.partition_point(|d| d.pos < r.start);
+            of.defs[first..].iter().take_while(|d| d.pos < r.end).all(inside)
         })
     };
     safe(a.2, b.2) && safe(b.2, a.2)

@@ -7,7 +7,7 @@
 use crate::code::{Code, LaneId, lane_id};
 use crate::error::RegAllocError;
 use crate::func::VReg;
-use crate::liveness::Liveness;
+use crate::liveness::{DefPoint, Liveness};
 use crate::output::Place;
 use crate::ranges::{Pos, Ranges};
 use crate::shape::{LaneMap, LaneMaps};
@@ -18,8 +18,8 @@ use smallvec::SmallVec;
 pub struct Slot {
     /// Where any of its lanes is live.
     pub ranges: Ranges,
-    /// The lanes in it.
-    pub lanes: SmallVec<[LaneId; 2]>,
+    /// The points that write any of its lanes, ascending.
+    pub defs: Vec<DefPoint>,
 }
 
 /// A value to colour.
@@ -76,7 +76,7 @@ impl Webs {
             let vreg = VReg::from_u32(v as u32);
             let slots = (0..info.lanes).filter(|_| wanted(vreg)).map(|l| {
                 let lane = lane_id(vreg, l);
-                Slot { ranges: live.ranges[lane as usize].clone(), lanes: SmallVec::from_slice(&[lane]) }
+                Slot { ranges: live.ranges[lane as usize].clone(), defs: live.defs(lane).to_vec() }
             });
             webs.push(Web {
                 slots: slots.collect(),
@@ -129,7 +129,7 @@ impl Webs {
                 to.slots.push(Slot::default());
             }
             to.slots[k].ranges.union(&slot.ranges);
-            to.slots[k].lanes.extend(slot.lanes);
+            add_defs(&mut to.slots[k].defs, slot.defs);
         }
         for (vreg, map) in from.members {
             let map = compose(into, map);
@@ -163,6 +163,23 @@ impl Webs {
             }
         }
         Ok(())
+    }
+}
+
+/// Adds def points in order. The many stay where they are if the others are few.
+fn add_defs(to: &mut Vec<DefPoint>, mut from: Vec<DefPoint>) {
+    if from.len() > to.len() {
+        std::mem::swap(to, &mut from);
+    }
+    if from.len() <= 4 {
+        for def in from {
+            let at = to.partition_point(|d| d.pos <= def.pos);
+            to.insert(at, def);
+        }
+    } else {
+        to.extend(from);
+        // Two sorted runs: a stable sort merges them in linear time.
+        to.sort_by_key(|d| d.pos);
     }
 }
 

@@ -66,3 +66,34 @@ fn hopeless_programs_are_refused_soon() {
     assert!(matches!(e, regalloc::RegAllocError::DoesNotFit { .. }), "{e}");
     assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
 }
+
+/// Long chains of copies of one value, all merged into one web, and accumulators written over and over.
+#[test]
+fn large_webs_take_no_quadratic_time() {
+    let chain = |n: usize| {
+        let mut p = common::Prog::default();
+        let mut last = p.reg(2);
+        let sum = p.reg(4);
+        p.op(last, &[]);
+        for i in 0..n {
+            let next = p.reg(2);
+            p.copy(next, last, &[(0, 1), (1, 0)]);
+            p.sink(last);
+            p.copy(sum, next, &[((i % 4) as u8, 0)]);
+            p.op(sum, &[sum]);
+            last = next;
+        }
+        p.sink(last);
+        p.sink(sum);
+        p.finish()
+    };
+    let time = |n: usize| {
+        let p = chain(n);
+        let start = Instant::now();
+        let out = run(&p, &RegFile::new(32), &Options::default()).unwrap();
+        assert!(out.stats.moves_removed as usize >= n, "{:?}", out.stats);
+        start.elapsed()
+    };
+    let (small, large) = (time(1_000).min(time(1_000)), time(8_000));
+    assert!(large < small * 40, "{small:?} and {large:?}");
+}
