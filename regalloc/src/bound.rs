@@ -3,10 +3,12 @@
 //! At one point of the program let `n_k` webs have `k` live slots. Slots of one web share a
 //! register, so the point alone needs
 //! `n4 + n3 + ceil(n2/2) + max(0, ceil((n1 - n3 - 2*(n2 mod 2)) / 4))` registers: widest first is
-//! optimal for one point. The bound is the maximum over all points, raised by fixed registers and
-//! by the length of arrays.
+//! optimal for one point. Slots that may sit in one physical lane only (a texture result, or everything
+//! on a target without swizzles) need as many registers as share that lane. The bound is the maximum
+//! over all points, raised by fixed registers and by the length of arrays.
 
 use crate::ranges::Pos;
+use crate::shape::LaneMaps;
 use crate::web::Webs;
 
 /// The bound and where it is reached.
@@ -28,26 +30,42 @@ pub fn need(live: [u32; 4]) -> u32 {
     n4 + n3 + n2.div_ceil(2) + n1.saturating_sub(beside).div_ceil(4)
 }
 
+/// The physical lane that slot `slot` must sit in, or 4 when it has a choice.
+fn only_lane(maps: LaneMaps, slot: u8) -> u8 {
+    let mut lanes = (0..4).filter(|&p| !maps.sending(slot, p).is_empty());
+    match (lanes.next(), lanes.next()) {
+        (Some(only), None) => only,
+        _ => 4,
+    }
+}
+
 /// The bound for `webs` as they are.
 pub fn compute(webs: &Webs) -> Bound {
     // Each event is position, then ends before starts, then the web: sorting the packed numbers
     // visits positions in order.
-    let mut events: Vec<(Pos, bool, u32)> = Vec::new();
+    let mut events: Vec<(Pos, bool, u32, u8)> = Vec::new();
     for (w, web) in webs.webs.iter().enumerate() {
-        for range in web.slots.iter().flat_map(|s| s.ranges.as_slice()) {
-            events.push((range.start, true, w as u32));
-            events.push((range.end, false, w as u32));
+        for (s, slot) in web.slots.iter().enumerate() {
+            let lane = only_lane(web.maps, s as u8);
+            for range in slot.ranges.as_slice() {
+                events.push((range.start, true, w as u32, lane));
+                events.push((range.end, false, w as u32, lane));
+            }
         }
     }
     events.sort_unstable();
     let mut width = vec![0u8; webs.webs.len()];
     let mut live = [0u32; 4];
+    // Slots bound to each lane; the last entry counts those that are free.
+    let mut bound_to = [0u32; 5];
     let mut best = Bound::default();
     let mut i = 0;
     while i < events.len() {
         let pos = events[i].0;
         while i < events.len() && events[i].0 == pos {
-            let (_, start, w) = events[i];
+            let (_, start, w, lane) = events[i];
+            let bound_to = &mut bound_to[lane as usize];
+            *bound_to = if start { *bound_to + 1 } else { *bound_to - 1 };
             let width = &mut width[w as usize];
             if *width > 0 {
                 live[*width as usize - 1] -= 1;
@@ -58,7 +76,7 @@ pub fn compute(webs: &Webs) -> Bound {
             }
             i += 1;
         }
-        let regs = need(live);
+        let regs = bound_to[..4].iter().copied().fold(need(live), u32::max);
         if regs > best.regs {
             best = Bound { regs, pos, live };
         }

@@ -210,6 +210,21 @@ fn constraints_hold() {
     assert_eq!((out.place(out4).reg, out.place(alpha).map.lane(0), out.place(w_only).map.lane(0)), (0, 3, 3));
 }
 
+/// Values that cannot leave their lanes: the bound counts the lane that most of them share.
+#[test]
+fn the_bound_knows_fixed_lanes() {
+    let mut p = Prog::default();
+    let vs: Vec<_> = (0..3).map(|_| p.new_vreg(VRegInfo::in_place(1))).collect();
+    vs.iter().for_each(|&v| {
+        p.op(v, &[]);
+    });
+    vs.iter().for_each(|&v| {
+        p.sink(v);
+    });
+    let out = allocate(&p.finish());
+    assert_eq!((out.stats.temps, out.stats.bound), (3, 3));
+}
+
 #[test]
 fn contradictions_are_errors() {
     let mut p = Prog::default();
