@@ -2,9 +2,16 @@
 
 mod eliminate_common_subexpressions;
 mod eliminate_dead_code;
+mod flatten_ifs;
+mod fuse_mad;
+mod hoist_invariants;
+mod lower_types;
+mod merge_vectors;
 mod propagate_copies;
+mod scalarize_aggregates;
 mod sccp;
 mod simplify_branches;
+mod unroll;
 
 use crate::pass::{Keeps, Pass};
 
@@ -13,9 +20,16 @@ use crate::pass::{Keeps, Pass};
 pub const ALL: &[Pass] = &[
     Pass { name: "eliminate-common-subexpressions", run: eliminate_common_subexpressions::run, keeps: Keeps::CONTROL_FLOW },
     Pass { name: "eliminate-dead-code", run: eliminate_dead_code::run, keeps: Keeps::CONTROL_FLOW },
+    Pass { name: "flatten-ifs", run: flatten_ifs::run, keeps: Keeps::NOTHING },
+    Pass { name: "fuse-mad", run: fuse_mad::run, keeps: Keeps::CONTROL_FLOW },
+    Pass { name: "hoist-invariants", run: hoist_invariants::run, keeps: Keeps::CONTROL_FLOW },
+    Pass { name: "lower-types", run: lower_types::run, keeps: Keeps::CONTROL_FLOW },
+    Pass { name: "merge-vectors", run: merge_vectors::run, keeps: Keeps::CONTROL_FLOW },
     Pass { name: "propagate-copies", run: propagate_copies::run, keeps: Keeps::CONTROL_FLOW },
+    Pass { name: "scalarize-aggregates", run: scalarize_aggregates::run, keeps: Keeps::CONTROL_FLOW },
     Pass { name: "sccp", run: sccp::run, keeps: Keeps::NOTHING },
     Pass { name: "simplify-branches", run: simplify_branches::run, keeps: Keeps::NOTHING },
+    Pass { name: "unroll", run: unroll::run, keeps: Keeps::NOTHING },
 ];
 
 /// The pass of a name.

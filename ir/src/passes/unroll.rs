@@ -1,0 +1,291 @@
+//! Loop unrolling by running the loop's control through the evaluator. A loop whose every turn ends,
+//! for certain, either at the header or behind the loop, becomes the sequence of its turns, with
+//! what is known folded on the way. Innermost loops go first; a loop whose bound depends on an outer
+//! counter follows when the outer one is gone.
+//!
+//! ```text
+//!   h(i = 0): c = slt i, 2      branch c, body, out      body: .. jump h(i + 1)     out: jump m
+//!   becomes   [turn i = 0] [turn i = 1] [leave] jump m
+//! ```
+//!
+//! A loop stays when a turn's end depends on what is not known, when it takes more turns than
+//! [`UnrollOptions::max_trips`](crate::pass::UnrollOptions), or would become larger than `max_insts`.
+
+use crate::analysis::{Cfg, Loops};
+use crate::builder::Replacements;
+use crate::entity::{Block, Value};
+use crate::eval;
+use crate::func::{BlockCall, Function, Imm, InstData, Terminator};
+use crate::lanes::trace;
+use crate::op::{Op, Shape};
+use crate::pass::{PassCtx, PassError};
+use crate::structure::restructure;
+use crate::types::Literal;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Unrolls what it can.
+pub fn run(func: &mut Function<'_>, ctx: &PassCtx) -> Result<bool, PassError> {
+    let mut changed = false;
+    let mut refused: FxHashSet<Block> = FxHashSet::default();
+    for _ in 0..ctx.limits.max_rounds {
+        let loops = Loops::new(func);
+        let mut headers = loops.headers().to_vec();
+        headers.sort_by_key(|&h| std::cmp::Reverse(loops.depth(h)));
+        // One loop at a time: unrolling makes the loop nest stale. Outer loops copy inner ones that
+        // stay, so those are tried again as new loops.
+        let mut any = false;
+        let mut facts = Facts { cfg: Cfg::new(func), loops: Loops::new(func) };
+        let mut done: FxHashSet<Block> = FxHashSet::default();
+        for header in headers {
+            let inside_done = done.iter().any(|&d| loops.contains(d, header) || loops.contains(header, d));
+            if inside_done || refused.contains(&header) {
+                continue;
+            }
+            if unroll_loop(func, ctx, &facts, header) {
+                done.insert(header);
+                any = true;
+                facts = Facts { cfg: Cfg::new(func), loops: Loops::new(func) };
+            } else {
+                refused.insert(header);
+            }
+        }
+        if !any {
+            break;
+        }
+        // An outer loop that was refused may have got known bounds inside by now.
+        refused.retain(|&h| !done.iter().any(|&d| loops.contains(h, d)));
+        changed = true;
+        restructure(func);
+        if func.inst_count() > ctx.limits.max_insts {
+            return Err(PassError::Limit { what: "max_insts", limit: ctx.limits.max_insts });
+        }
+    }
+    Ok(changed)
+}
+
+/// What a value of the loop is in the turn being made.
+#[derive(Default)]
+struct Turn {
+    values: FxHashMap<Value, Value>,
+    blocks: FxHashMap<Block, Block>,
+}
+
+impl Turn {
+    fn value(&self, value: Value) -> Value {
+        self.values.get(&value).copied().unwrap_or(value)
+    }
+}
+
+/// The function as it is now.
+struct Facts {
+    cfg: Cfg,
+    loops: Loops,
+}
+
+/// Where a turn goes on.
+enum End {
+    Header(Block, Vec<Value>),
+    Behind(Block, Vec<Value>),
+}
+
+/// Copies turn after turn; on success the loop's blocks are no longer reached.
+fn unroll_loop(func: &mut Function<'_>, ctx: &PassCtx, facts: &Facts, header: Block) -> bool {
+    let Some(exit) = func.blocks[header].loop_merge else { return false };
+    let Facts { cfg, loops } = facts;
+    let Some(start) = func.layout.iter().position(|&b| b == header) else { return false };
+    let inside: Vec<Block> = func.layout[start..].iter().copied().take_while(|&b| loops.contains(header, b)).collect();
+    let inner: Vec<Block> =
+        inside.iter().copied().filter(|&b| b != header && func.blocks[b].loop_merge.is_some()).collect();
+    let outside: Vec<Block> = cfg.preds(header).iter().copied().filter(|p| !inside.contains(p)).collect();
+    let [before] = outside[..] else { return false };
+    let Some(entry) = func.successors(before).find(|c| c.block == header) else { return false };
+
+    let mut args: Vec<Value> = entry.args.to_vec();
+    let mut copies: Vec<Block> = Vec::new();
+    let mut previous: Option<Block> = None;
+    let mut budget = ctx.options.unroll.max_insts;
+    for _ in 0..=ctx.options.unroll.max_trips {
+        let mut turn = Turn::default();
+        for (&param, &arg) in func.blocks[header].params.iter().zip(&args) {
+            turn.values.insert(param, arg);
+        }
+        let Some(end) = copy_turn(func, ctx, &inside, &inner, exit, &mut turn, &mut budget) else { return false };
+        let copy = turn.blocks[&header];
+        copies.extend(inside.iter().filter_map(|b| turn.blocks.get(b)));
+        if let Some(previous) = previous {
+            func.blocks[previous].term = Terminator::Jump(func.call(copy, &[]));
+        }
+        match end {
+            End::Header(block, next) => {
+                previous = Some(block);
+                args = next;
+            }
+            End::Behind(block, to) => {
+                func.blocks[block].term = Terminator::Jump(func.call(exit, &to));
+                redirect(func, before, header, copies[0]);
+                func.layout.splice(start..start + inside.len(), copies);
+                // What follows sees the values of the last turn.
+                let mut replaced = Replacements::new();
+                let mut last: Vec<(Value, Value)> = turn.values.into_iter().collect();
+                last.sort();
+                last.into_iter().for_each(|(old, new)| replaced.set(old, new));
+                restructure(func);
+                replaced.apply(func);
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// The jump from `before` goes to `to` instead of the header.
+fn redirect(func: &mut Function<'_>, before: Block, header: Block, to: Block) {
+    let call = func.call(to, &[]);
+    match &mut func.blocks[before].term {
+        Terminator::Jump(old) => *old = call,
+        Terminator::Branch { then_call, else_call, .. } => {
+            for old in [then_call, else_call] {
+                if old.block == header {
+                    *old = call;
+                }
+            }
+        }
+        Terminator::None | Terminator::Return => {}
+    }
+}
+
+/// Copies what this turn reaches; `None` when its end is not known or the budget is used up.
+fn copy_turn(
+    func: &mut Function<'_>,
+    ctx: &PassCtx,
+    inside: &[Block],
+    inner: &[Block],
+    exit: Block,
+    turn: &mut Turn,
+    budget: &mut usize,
+) -> Option<End> {
+    let header = inside[0];
+    let mut reached: FxHashSet<Block> = FxHashSet::default();
+    reached.insert(header);
+    // Reached blocks first: what is behind a known branch is not copied. Blocks come in structured
+    // order, so a block's ways in, except those back to an inner header, are known before it.
+    let mut end: Option<End> = None;
+    let mut ends = 0;
+    // The exit of an inner loop is placed by the structure.
+    for &block in inside {
+        if !reached.contains(&block) {
+            continue;
+        }
+        let copy = *turn.blocks.entry(block).or_insert_with(|| func.make_block());
+        if block != header {
+            let params: Vec<Value> = func.blocks[block].params.to_vec();
+            for param in params {
+                let ty = func.ty(param);
+                turn.values.insert(param, func.add_param(copy, ty));
+            }
+        }
+        let insts: Vec<_> = func.blocks[block].insts.to_vec();
+        for inst in insts {
+            *budget = budget.checked_sub(1)?;
+            copy_inst(func, ctx, inst, copy, turn);
+        }
+        if inner.contains(&block) {
+            let merge = func.blocks[block].loop_merge?;
+            reached.insert(merge);
+            let merge_copy = *turn.blocks.entry(merge).or_insert_with(|| func.make_block());
+            func.blocks[copy].loop_merge = Some(merge_copy);
+        }
+        let mut go = |func: &mut Function<'_>, call: BlockCall<'_>, turn: &mut Turn| -> (Block, Vec<Value>) {
+            let args: Vec<Value> = call.args.iter().map(|&a| turn.value(a)).collect();
+            if call.block == header || call.block == exit {
+                ends += 1;
+                end = Some(if call.block == header {
+                    End::Header(copy, args.clone())
+                } else {
+                    End::Behind(copy, args.clone())
+                });
+                return (call.block, args);
+            }
+            reached.insert(call.block);
+            (*turn.blocks.entry(call.block).or_insert_with(|| func.make_block()), args)
+        };
+        let term = func.blocks[block].term;
+        func.blocks[copy].term = match term {
+            Terminator::None | Terminator::Return => term,
+            Terminator::Jump(call) => {
+                let (to, args) = go(func, call, turn);
+                Terminator::Jump(func.call(to, &args))
+            }
+            Terminator::Branch { cond, then_call, else_call, merge } => {
+                let cond = turn.value(cond);
+                match func.literal(cond) {
+                    Some(known) => {
+                        let call = if known.lane(0) != 0.0 { then_call } else { else_call };
+                        let (to, args) = go(func, call, turn);
+                        Terminator::Jump(func.call(to, &args))
+                    }
+                    None => {
+                        let (then_to, then_args) = go(func, then_call, turn);
+                        let (else_to, else_args) = go(func, else_call, turn);
+                        let merge = merge.map(|m| *turn.blocks.entry(m).or_insert_with(|| func.make_block()));
+                        let then_call = func.call(then_to, &then_args);
+                        let else_call = func.call(else_to, &else_args);
+                        Terminator::Branch { cond, then_call, else_call, merge }
+                    }
+                }
+            }
+        };
+        if ends > 1 {
+            return None;
+        }
+    }
+    end
+}
+
+/// Copies an instruction, as a literal when it is known.
+fn copy_inst(func: &mut Function<'_>, ctx: &PassCtx, inst: crate::entity::Inst, to: Block, turn: &mut Turn) {
+    let data = func.insts[inst];
+    let args: Vec<Value> = data.args.iter().map(|&a| turn.value(a)).collect();
+    let ty = data.result.expand().map(|r| func.ty(r));
+    let known = ty
+        .and_then(|ty| fold(func, ctx, &data, &args).map(|lanes| Literal::new(ty.scalar, &lanes[..ty.lanes as usize])));
+    let copy = match known {
+        Some(literal) => func.append(to, Op::Const, Imm::Lit(literal), &[], Some(literal.ty), data.line),
+        None => func.append(to, data.op, data.imm, &args, ty, data.line),
+    };
+    if let (Some(old), Some(new)) = (data.result.expand(), copy) {
+        turn.values.insert(old, new);
+    }
+}
+
+/// The lanes of an operation on literals.
+fn fold(func: &Function<'_>, ctx: &PassCtx, data: &InstData<'_>, args: &[Value]) -> Option<[f32; 4]> {
+    let width = data.result.expand().map(|r| func.ty(r).lanes)?;
+    let known = |value: Value| func.literal(value);
+    let mut out = [0.0; 4];
+    match data.op.shape() {
+        Shape::Swizzle => {
+            let Imm::Swz(swz) = data.imm else { return None };
+            for (to, &lane) in out.iter_mut().zip(swz.lanes()) {
+                let (value, lane) = trace(func, args[0], lane);
+                *to = known(value)?.lane(lane);
+            }
+            Some(out)
+        }
+        Shape::Concat => {
+            let lanes = args.iter().flat_map(|&a| (0..func.ty(a).lanes).map(move |l| (a, l)));
+            for (to, (value, lane)) in out.iter_mut().zip(lanes) {
+                let (value, lane) = trace(func, value, lane);
+                *to = known(value)?.lane(lane);
+            }
+            Some(out)
+        }
+        Shape::Lanewise | Shape::ScalarUnit | Shape::Reduce | Shape::Normalize if data.op.is_pure() => {
+            let lanes: Vec<Vec<f32>> =
+                args.iter().map(|&a| known(a).map(|l| l.lanes().collect())).collect::<Option<_>>()?;
+            let slices: Vec<&[f32]> = lanes.iter().map(Vec::as_slice).collect();
+            eval::eval(data.op, &slices, width, ctx.eval)
+        }
+        _ => None,
+    }
+}
