@@ -104,7 +104,9 @@ fn every_pass_alone() {
 
 /// A pass that never finds anything to do would make this test empty.
 fn assert_worked(pass: &str, changed: usize) {
-    assert!(changed >= 10, "`{pass}` changed {changed} of 1000 random functions");
+    // A sum of a product that nothing else reads is rare here; built functions have many.
+    let enough = if pass == "fuse-mad" { 1 } else { 10 };
+    assert!(changed >= enough, "`{pass}` changed {changed} of 1000 random functions");
 }
 
 #[test]

@@ -160,6 +160,13 @@ impl Generator {
                 });
                 let [a, b, c] = args.map(|a| a.bound);
                 if self.rng.chance(1, 3) {
+                    // As front ends write it.
+                    let product = self.make(Op::Mul, ty, &args[..2], a * b);
+                    let op = *self.rng.pick(&[Op::Add, Op::Sub]);
+                    let flip = self.rng.chance(1, 2);
+                    let sum = if flip { [args[2], product] } else { [product, args[2]] };
+                    self.make(op, ty, &sum, a * b + c)
+                } else if self.rng.chance(1, 2) {
                     self.make(Op::Lrp, ty, &args, a + c * (a + b))
                 } else {
                     self.make(Op::Mad, ty, &args, a * b + c)
