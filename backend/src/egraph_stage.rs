@@ -5,6 +5,7 @@ use crate::pipeline::EgraphOptions;
 use egraph_rules::dump::Dump;
 use egraph_rules::plan::Method;
 use egraph_rules::rules::Group;
+use egraph_rules::rules::pack::{PackMode, PackOptions};
 use egraph_rules::{Options, optimize};
 use ir::Function;
 use ir::diag::FileId;
@@ -72,7 +73,10 @@ impl EgraphPass {
             extract,
             saturate: options.saturate,
             improve: options.improve,
-            seeds: options.seeds,
+            pack: PackOptions {
+                mode: if options.seeds { PackMode::Seeds } else { PackMode::Demand },
+                ..PackOptions::default()
+            },
             extra_rules,
             dumps: dumps.iter().filter_map(|d| dump(d)).collect(),
             ..Options::default()

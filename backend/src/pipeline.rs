@@ -259,9 +259,58 @@ impl Pipeline {
         let is_ssa = |p: &&String| *p != "inline" && !BACKEND_ROWS.contains(&p.as_str());
         let mut rows: Vec<&str> = self.passes.iter().filter(is_ssa).map(String::as_str).collect();
         let egraph = rows.iter().position(|r| *r == "egraph").unwrap_or(rows.len());
-        if !rows[..egraph].contains(&"lower-types") && ir::passes::find("lower-types").is_some() {
+        if !rows[..egraph].contains(&"lower-types") {
             rows.insert(egraph, "lower-types");
         }
         rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_pipeline_loads_under_its_name() {
+        for name in Pipeline::names() {
+            assert_eq!(Pipeline::builtin(name).unwrap().name, name);
+        }
+        assert!(Pipeline::names().any(|n| n == Pipeline::DEFAULT));
+        assert!(Pipeline::builtin("best").unwrap_err().to_string().contains("egraph-exact"));
+    }
+
+    #[test]
+    fn each_part_can_be_left_out() {
+        let full = Pipeline::builtin("egraph").unwrap();
+        let parts = full.parts();
+        for part in ["sccp", "egraph", "pack", "mad", "extract", "seeds", "coalesce", "schedule"] {
+            assert!(parts.iter().any(|p| p == part), "{part} not in {parts:?}");
+        }
+        for part in &parts {
+            let less = full.without(part).unwrap();
+            assert_eq!(less.name, format!("egraph-{part}"));
+            assert_ne!(less, full);
+            assert!(less.without(part).is_err(), "{part} twice");
+        }
+        assert!(full.without("lower-types").is_err());
+    }
+
+    #[test]
+    fn types_are_lowered_before_the_e_graph_stage_and_before_selection() {
+        let p = |passes: &str| Pipeline::from_toml(&format!("name = \"p\"\npasses = [{passes}]")).unwrap();
+        assert_eq!(p("\"inline\", \"merge-lanes\"").ssa_rows(), ["lower-types"]);
+        assert_eq!(p("\"sccp\", \"egraph\", \"lower-types\"").ssa_rows()[..3], ["sccp", "lower-types", "egraph"]);
+        assert_eq!(p("\"lower-types\", \"sccp\"").ssa_rows(), ["lower-types", "sccp"]);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let error = |text: &str| Pipeline::from_toml(text).unwrap_err().to_string();
+        assert!(error("name = \"p\"\npasses = [\"inlin\"]").contains("inlin"));
+        assert!(error("name = \"p\"\npasses = []\nfp = \"fats\"").contains("fats"));
+        assert!(error("name = \"p\"\npasses = []\n[egraph]\ngroups = [\"mda\"]").contains("mda"));
+        assert!(error("name = \"p\"\npasses = []\n[egraph]\nextract = \"best\"").contains("best"));
+        assert!(error("name = \"p\"\npasses = []\n[regalloc]\nmethod = \"best\"").contains("best"));
+        assert!(error("name = \"p\"\npasses = []\ncolour = 1").contains("colour"));
     }
 }

@@ -1,0 +1,95 @@
+//! Random programs through every pipeline: what the machine computes is what the TAC interpreter
+//! says, bit for bit at `strict`.
+
+mod common;
+
+use backend::{CompileOptions, Error, Pipeline, Target, compile};
+use common::simulate;
+use ir::env::Env;
+use ir::eval::same_bits;
+use ir::tac;
+use ir::testing::gen_env::GenEnv;
+use ir::testing::generate::{GenOptions, generate};
+use ir::types::{FpLevel, Stage};
+
+fn options(seed: u64) -> GenOptions {
+    let stage = if seed % 3 == 0 { Stage::Vertex } else { Stage::Fragment };
+    GenOptions {
+        stage,
+        tame: seed % 5 == 0,
+        derivatives: seed % 2 == 0,
+        functions: (seed % 4) as u32,
+        statements: 4 + (seed % 17) as u32,
+        ..GenOptions::default()
+    }
+}
+
+/// Compiles and compares; whether it fitted.
+fn judge(seed: u64, pipeline: &Pipeline, target: &Target) -> bool {
+    let gen_options = options(seed);
+    let program = generate(seed, &gen_options).program;
+    let compile_options = CompileOptions { check: true, ..CompileOptions::default() };
+    let compiled = match compile(&program, target, pipeline, &compile_options) {
+        Ok(compiled) => compiled,
+        Err(Error::DoesNotFit { .. }) => return false,
+        Err(e) => panic!("seed {seed}, {}: {e}\n{}", pipeline.name, tac::text::print(&program)),
+    };
+    for i in 0..2 {
+        let env = GenEnv::new(seed * 1000 + i, &program, gen_options.tame);
+        let neighbours = [0, 1, 2, 3].map(|p| env.neighbour(&program, p));
+        let quad = [0, 1, 2, 3].map(|p| &neighbours[p] as &dyn Env);
+        let expected = tac::interp::run_quad(&program, quad, Default::default()).unwrap();
+        let got = simulate(&compiled.program, &program, quad, target.eval());
+        for (position, expected) in expected.iter().enumerate() {
+            if let Some(difference) = expected.first_difference(&got[position], same_bits) {
+                panic!(
+                    "seed {seed}, {}: {difference}\n{}\n{}\n{}",
+                    pipeline.name,
+                    tac::text::print(&program),
+                    compiled.unallocated,
+                    compiled.program
+                );
+            }
+        }
+    }
+    true
+}
+
+fn judge_all(name: &str, seeds: std::ops::Range<u64>) {
+    let target = Target::builtin("vec4").unwrap();
+    let pipeline = Pipeline { fp: FpLevel::Strict, ..Pipeline::builtin(name).unwrap() };
+    let total = seeds.end - seeds.start;
+    let fitted = seeds.filter(|&seed| judge(seed, &pipeline, &target)).count() as u64;
+    assert!(fitted * 10 > total * 8, "only {fitted} of {total} fitted");
+}
+
+#[test]
+fn none_keeps_every_bit() {
+    judge_all("none", 0..150);
+}
+
+#[test]
+fn paper_keeps_every_bit() {
+    judge_all("paper", 150..300);
+}
+
+#[test]
+fn egraph_keeps_every_bit() {
+    judge_all("egraph", 300..400);
+}
+
+#[test]
+fn egraph_saturate_keeps_every_bit() {
+    judge_all("egraph-saturate", 400..440);
+}
+
+#[test]
+fn scan_and_no_coalescing_keep_every_bit() {
+    let target = Target::builtin("vec4").unwrap();
+    let mut pipeline = Pipeline { fp: FpLevel::Strict, ..Pipeline::builtin("paper").unwrap() };
+    pipeline.regalloc.coalesce = false;
+    let plain = (440..480).filter(|&seed| judge(seed, &pipeline, &target)).count();
+    pipeline.regalloc.method = "scan".to_owned();
+    let scan = (440..480).filter(|&seed| judge(seed, &pipeline, &target)).count();
+    assert!(plain > 20 && scan > 5, "{plain} and {scan} fitted");
+}
