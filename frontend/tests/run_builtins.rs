@@ -107,7 +107,7 @@ fn common_functions() {
     check("min(x, y.z)", &rows, 0.0, |r| lanes(&|i| r[0][i].min(r[1][2])));
     check("max(x, y)", &rows, 0.0, |r| lanes(&|i| r[0][i].max(r[1][i])));
     check("max(x, 0.5)", &rows, 0.0, |r| lanes(&|i| r[0][i].max(0.5)));
-    check("clamp(x, -1.0, 2.0)", &rows, 0.0, |r| lanes(&|i| r[0][i].max(-1.0).min(2.0)));
+    check("clamp(x, -1.0, 2.0)", &rows, 0.0, |r| lanes(&|i| r[0][i].clamp(-1.0, 2.0)));
     check("clamp(x, vec4(-1.0), y)", &rows[1..], 0.0, |r| lanes(&|i| r[0][i].max(-1.0).min(r[1][i])));
     check("mix(x, y, z)", &rows, 1e-6, |r| lanes(&|i| r[0][i] * (1.0 - r[2][i]) + r[1][i] * r[2][i]));
     check("mix(x, y, z.x)", &rows, 1e-6, |r| lanes(&|i| r[0][i] * (1.0 - r[2][0]) + r[1][i] * r[2][0]));
