@@ -199,7 +199,7 @@ pub fn optimize(func: &mut Function<'_>, costs: &CostTable, options: &Options) -
     let mut rules = RuleSet::new(chosen);
     let limits = &options.limits;
     let nodes = egraph.total_size();
-    let cap = (nodes * limits.growth).clamp(64, limits.nodes.max(64)).max(nodes * 2);
+    let cap = (nodes * limits.growth).max(limits.floor).min(limits.nodes).max(nodes * 2);
     let budget = |turns, nodes| Budget { turns, nodes, matches: limits.matches, rest: limits.rest };
     if options.saturate {
         let budget = budget(limits.saturate_turns, limits.saturate_nodes);
