@@ -52,8 +52,45 @@ pub(crate) struct Lane {
     pub(crate) abs: bool,
 }
 
-/// A value as an operand: 1 to 4 lanes.
-pub(crate) type Lanes = SmallVec<[Lane; 4]>;
+/// A value as an operand: up to 4 lanes. Copied around in the innermost loops of the search, so it
+/// is plain words.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Lanes {
+    all: [Lane; 4],
+    len: u8,
+}
+
+impl Lanes {
+    const NONE: Lanes = Lanes { all: [Lane { base: ClassId::NONE, lane: 0, neg: false, abs: false }; 4], len: 0 };
+
+    fn push(&mut self, lane: Lane) {
+        self.all[self.len as usize] = lane;
+        self.len += 1;
+    }
+
+    fn map(mut self, change: impl Fn(Lane) -> Lane) -> Lanes {
+        for lane in &mut self.all {
+            *lane = change(*lane);
+        }
+        self
+    }
+}
+
+impl std::ops::Deref for Lanes {
+    type Target = [Lane];
+
+    fn deref(&self) -> &[Lane] {
+        &self.all[..self.len as usize]
+    }
+}
+
+impl FromIterator<Lane> for Lanes {
+    fn from_iter<I: IntoIterator<Item = Lane>>(lanes: I) -> Lanes {
+        let mut out = Lanes::NONE;
+        lanes.into_iter().for_each(|lane| out.push(lane));
+        out
+    }
+}
 
 /// What a base value is to those who read it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -119,7 +156,7 @@ pub fn price(graph: &Graph, costs: &CostTable, choice: &Choice) -> Option<Price>
     for root in &graph.roots {
         let used = match root.kind {
             UseKind::Store(mask) => pricer.stored(root.class, mask),
-            _ => pricer.lanes[root.class].clone(),
+            _ => pricer.lanes[root.class],
         };
         pricer.add_uses(&used);
     }
@@ -142,7 +179,7 @@ impl<'a> Pricer<'a> {
             graph,
             costs,
             choice,
-            lanes: SecondaryMap::with_default(Lanes::new()),
+            lanes: SecondaryMap::with_default(Lanes::NONE),
             kind: SecondaryMap::new(),
             uses: SecondaryMap::new(),
             place: SecondaryMap::new(),
@@ -151,7 +188,7 @@ impl<'a> Pricer<'a> {
         }
     }
 
-    fn node(&self, class: ClassId) -> &GraphNode {
+    fn node(&self, class: ClassId) -> &'a GraphNode {
         let node = self.choice[class].expand().expect("topological order has chosen classes only");
         &self.graph.nodes[node]
     }
@@ -162,8 +199,8 @@ impl<'a> Pricer<'a> {
 
     /// What the class is as an operand.
     fn resolve(&mut self, class: ClassId) {
-        let node = self.node(class).clone();
-        let kid = |i: usize| self.lanes[node.kids[i]].clone();
+        let node = self.node(class);
+        let kid = |i: usize| self.lanes[node.kids[i]];
         let mut depth = node.kids.iter().map(|&k| self.depth[k]).max().unwrap_or(0);
         let base = |kind: Kind| (Some(kind), self.own_lanes(class));
         let (kind, lanes) = match node.head {
@@ -179,12 +216,8 @@ impl<'a> Pricer<'a> {
                 let from = kid(0);
                 (None, swizzle.lanes().iter().map(|&l| from[l as usize]).collect())
             }
-            Head::Op(Op::Neg) if self.costs.free_neg => {
-                (None, kid(0).into_iter().map(|l| Lane { neg: !l.neg, ..l }).collect())
-            }
-            Head::Op(Op::Abs) if self.costs.free_abs => {
-                (None, kid(0).into_iter().map(|l| Lane { neg: false, abs: true, ..l }).collect())
-            }
+            Head::Op(Op::Neg) if self.costs.free_neg => (None, kid(0).map(|l| Lane { neg: !l.neg, ..l })),
+            Head::Op(Op::Abs) if self.costs.free_abs => (None, kid(0).map(|l| Lane { neg: false, abs: true, ..l })),
             Head::Op(Op::Sat) if self.costs.free_sat => {
                 let from = kid(0);
                 let first = from[0];
@@ -226,8 +259,8 @@ impl<'a> Pricer<'a> {
     /// Uses by the instructions of the plan. A gather's own uses come later.
     fn count_uses(&mut self, class: ClassId) {
         if matches!(self.kind[class], Some(Kind::Alu | Kind::Texture | Kind::Fixed | Kind::Sat(_))) {
-            for kid in self.node(class).kids.clone() {
-                let lanes = self.lanes[kid].clone();
+            for &kid in &self.node(class).kids {
+                let lanes = self.lanes[kid];
                 self.add_uses(&lanes);
             }
         }
@@ -235,9 +268,9 @@ impl<'a> Pricer<'a> {
 
     /// The lanes of a gather with gathers among its parts opened.
     fn gather_lanes(&self, class: ClassId) -> Lanes {
-        let mut out = Lanes::new();
+        let mut out = Lanes::NONE;
         for &kid in &self.node(class).kids {
-            for &lane in &self.lanes[kid] {
+            for &lane in self.lanes[kid].iter() {
                 if self.kind[lane.base] == Some(Kind::Gather) {
                     let inner = self.gather_lanes(lane.base)[lane.lane as usize];
                     let abs = lane.abs || inner.abs;
@@ -266,7 +299,7 @@ impl<'a> Pricer<'a> {
     fn instructions(&mut self, order: &[ClassId]) {
         let mut addresses: SmallVec<[ClassId; 4]> = SmallVec::new();
         for &class in order {
-            let node = self.node(class).clone();
+            let node = self.node(class);
             match (self.kind[class], node.head) {
                 (Some(Kind::Alu | Kind::Texture), Head::Leaf(_)) => {} // pinned, paid by the skeleton
                 (Some(Kind::Alu | Kind::Texture), _) => {
@@ -276,12 +309,12 @@ impl<'a> Pricer<'a> {
                     self.price.slots += u64::from(self.costs.slots(op)) * issues;
                     self.price.values += 1;
                     self.price.latency = self.price.latency.max(self.depth[class]);
-                    self.operands(&node);
+                    self.operands(node);
                 }
                 (Some(Kind::Sat(base)), _) if !self.folds(base) => self.copies(1),
                 (Some(Kind::Fixed), Head::At { op, .. }) => {
                     // One address register's worth for each value that indices are taken from.
-                    for &lane in &self.lanes[node.kids[0]].clone() {
+                    for &lane in self.lanes[node.kids[0]].iter() {
                         if !addresses.contains(&lane.base) {
                             addresses.push(lane.base);
                             self.price.slots += u64::from(self.costs.slots(op));
@@ -295,7 +328,7 @@ impl<'a> Pricer<'a> {
 
     fn distinct_lanes(&self, class: ClassId) -> u64 {
         let mut seen: SmallVec<[Lane; 4]> = SmallVec::new();
-        for &lane in &self.lanes[class] {
+        for &lane in self.lanes[class].iter() {
             if !seen.contains(&lane) {
                 seen.push(lane);
             }
@@ -383,8 +416,8 @@ impl<'a> Pricer<'a> {
 
     /// Places the parts of a gather that is read as an operand, and counts the copies for the rest.
     fn gather(&mut self, class: ClassId) -> u64 {
-        let mut lanes = Lanes::new();
-        for lane in self.gather_lanes(class) {
+        let mut lanes = Lanes::NONE;
+        for &lane in self.gather_lanes(class).iter() {
             if !lanes.contains(&lane) {
                 lanes.push(lane);
             }
@@ -476,8 +509,8 @@ impl<'a> Pricer<'a> {
             lanes
         };
         let positions: SmallVec<[u8; 4]> = mask.lanes().collect();
-        let mut placed: Lanes = Lanes::new();
-        let mut fetched = Lanes::new();
+        let mut placed: Lanes = Lanes::NONE;
+        let mut fetched = Lanes::NONE;
         for (i, &lane) in parts.iter().enumerate() {
             let at = positions.get(i).copied().unwrap_or(0);
             if self.uses[lane.base] == 1 && self.can_place(lane, at) && !placed.contains(&lane) {

@@ -27,6 +27,11 @@ use smallvec::SmallVec;
 pub struct ClassId(u32);
 entity_impl!(ClassId, "class");
 
+impl ClassId {
+    /// Stands where no class does.
+    pub(crate) const NONE: ClassId = ClassId(u32::MAX);
+}
+
 /// A node: `node3`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(u32);

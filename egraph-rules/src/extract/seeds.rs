@@ -279,16 +279,23 @@ fn best_pair(plan: &Resolved, x: (ClassId, &[Form]), y: (ClassId, &[Form])) -> O
         for b in y.1.iter().filter(|b| b.op == a.op) {
             let swaps = if a.op.is_commutative() || a.op == Op::Mad { 2 } else { 1 };
             for swap in 0..swaps {
-                let mut other = b.columns.clone();
+                let mut other: SmallVec<[&Column; 3]> = b.columns.iter().collect();
                 if swap == 1 {
                     other.swap(0, 1);
                 }
-                let columns: SmallVec<[Column; 3]> =
-                    a.columns.iter().zip(&other).map(|(p, q)| p.iter().chain(q.iter()).copied().collect()).collect();
-                let (moves, strangers) =
-                    columns.iter().map(|c| gather_guess(plan, c)).fold((0, 0), |s, g| (s.0 + g.0, s.1 + g.1));
-                if moves > 0 {
-                    continue; // saves one slot, costs one or more
+                let mut columns: SmallVec<[Column; 3]> = SmallVec::new();
+                let mut strangers = 0;
+                for (p, q) in a.columns.iter().zip(other) {
+                    let column: Column = p.iter().chain(q.iter()).copied().collect();
+                    let (moves, more) = gather_guess(plan, &column);
+                    if moves > 0 {
+                        break; // the pack saves one slot, and the gather costs as much
+                    }
+                    strangers += more;
+                    columns.push(column);
+                }
+                if columns.len() < a.columns.len() {
+                    continue;
                 }
                 let padded = u32::from(a.op == Op::Mad);
                 let guess = strangers * 2 + padded;

@@ -17,7 +17,6 @@
 
 pub mod inline;
 pub mod interp;
-pub mod link;
 pub mod text;
 pub mod verify;
 
