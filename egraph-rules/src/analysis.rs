@@ -157,6 +157,8 @@ pub struct Facts {
     pub home: Home,
     /// Which leaves are in the class.
     pub leaves: LeafKinds,
+    /// Whether the vector is no longer than 1, but for rounding.
+    pub unit: bool,
     /// Operations on the longest way to a leaf, in the shallowest node.
     pub depth: u32,
 }
@@ -170,6 +172,7 @@ impl Facts {
             range: Range::ANY,
             home: Home::entry(),
             leaves: LeafKinds::default(),
+            unit: false,
             depth: 0,
         }
     }
@@ -270,6 +273,8 @@ pub fn facts_of(egraph: &EGraph, node: &Node) -> Facts {
                 *to = from.lanes[lane as usize];
             }
             facts.range = from.range;
+            let distinct = swizzle.lanes().iter().fold(0u8, |bits, l| bits | 1 << l).count_ones();
+            facts.unit = from.unit && distinct == u32::from(swizzle.len());
         }
         Head::Op(Op::Cat) => {
             let mut at = 0;
@@ -287,6 +292,11 @@ pub fn facts_of(egraph: &EGraph, node: &Node) -> Facts {
         Head::Op(op) => {
             let args: SmallVec<[Range; 3]> = node.args.iter().map(|&a| data(a).range).collect();
             facts.range = transfer::range(op, &args, node.args.first() == node.args.get(1), shader);
+            facts.unit = is_unit(egraph, op, &node.args);
+            if op.reduce_width().is_some() && shader.level != FpLevel::Strict && node.args.iter().all(|&a| data(a).unit)
+            {
+                (facts.range.lo, facts.range.hi) = (facts.range.lo.max(-1.0), facts.range.hi.min(1.0));
+            }
             let args: SmallVec<[&Facts; 3]> = node.args.iter().map(|&a| data(a)).collect();
             facts.lanes = transfer::known_lanes(op, &args, width, shader.eval);
         }
@@ -303,6 +313,51 @@ pub fn facts_of(egraph: &EGraph, node: &Node) -> Facts {
         facts.range = literal.lanes().map(Range::of).reduce(Range::join).unwrap_or(facts.range);
     }
     facts
+}
+
+/// Whether a node normalizes a vector, or keeps the length of a normalized one.
+fn is_unit(egraph: &EGraph, op: Op, args: &[Id]) -> bool {
+    match op {
+        Op::Neg | Op::Abs => egraph[args[0]].data.unit,
+        Op::Mul => {
+            let scales = |vector: Id, by: Id| {
+                let vector = egraph.find(vector);
+                let of_itself = |n: &Node| {
+                    let same = n.args.iter().all(|&a| egraph.find(a) == vector);
+                    matches!(n.head, Head::Op(Op::Dp2 | Op::Dp3 | Op::Dp4)) && same
+                };
+                let length = |n: &Node| n.head == Head::Op(Op::Rsq) && egraph[n.args[0]].nodes.iter().any(of_itself);
+                egraph[by].nodes.iter().filter_map(Node::swizzle).any(|(_, s)| egraph[s].nodes.iter().any(length))
+            };
+            scales(args[0], args[1]) || scales(args[1], args[0])
+        }
+        // A reflection, i - 2 dot(n, i) n, keeps the length.
+        Op::Mad => {
+            let (incident, incident_class) = (&egraph[args[2]].data, egraph.find(args[2]));
+            let mirrors = |normal: Id, by: Id| {
+                let pair = |n: &Node| {
+                    let (a, b) = (egraph.find(n.args[0]), egraph.find(n.args[1]));
+                    let normal = egraph.find(normal);
+                    matches!(n.head, Head::Op(Op::Dp2 | Op::Dp3 | Op::Dp4))
+                        && ((a, b) == (normal, incident_class) || (b, a) == (normal, incident_class))
+                };
+                let dot = |id: Id| egraph[id].nodes.iter().any(pair);
+                let minus_two = |id: Id| egraph[id].data.splat() == Some(-2.0);
+                let factor = |n: &Node| {
+                    n.head == Head::Op(Op::Mul)
+                        && (minus_two(n.args[0]) && dot(n.args[1]) || minus_two(n.args[1]) && dot(n.args[0]))
+                };
+                egraph[normal].data.unit
+                    && egraph[by]
+                        .nodes
+                        .iter()
+                        .filter_map(Node::swizzle)
+                        .any(|(_, s)| egraph[s].nodes.iter().any(factor))
+            };
+            incident.unit && (mirrors(args[0], args[1]) || mirrors(args[1], args[0]))
+        }
+        _ => false,
+    }
 }
 
 fn element(shader: &Shader, var: Var) -> Range {
@@ -334,6 +389,7 @@ impl Analysis<Node> for Shader {
             to.home = from.home;
         }
         to.leaves.0 |= from.leaves.0;
+        to.unit |= from.unit;
         to.depth = old.depth.min(from.depth);
         if old.lanes != to.lanes {
             if let Some(literal) = to.literal() {

@@ -20,17 +20,19 @@ pub mod to_egraph;
 mod transfer;
 
 use blocks::Blocks;
+use cranelift_entity::SecondaryMap;
 use dump::Dump;
-use extract::Extractor;
-use extract::SelectionError;
+use egg::Id;
 use extract::graph::{Graph, GraphError};
 use extract::improve::Effort;
 use extract::tree::Tree;
-use ir::Function;
+use extract::{Choice, Extractor, SelectionError};
 use ir::cost::CostTable;
 use ir::diag::{Diagnostic, FileId};
 use ir::eval::EvalCfg;
 use ir::types::FpLevel;
+use ir::{Function, Value};
+use lang::EGraph;
 use plan::{Method, PlanOptions, PlanReport};
 use rules::pack::{self, PackMode, PackOptions, PackStats};
 use rules::{Group, Phase, Registry, Rule};
@@ -191,46 +193,119 @@ pub fn optimize(func: &mut Function<'_>, costs: &CostTable, options: &Options) -
         level: options.level,
         ..PlanOptions::default()
     };
-    if let Ok(mut graph) = Graph::build(&egraph, func, &blocks, |v| class_of[v]) {
+    let mut road = Road { func, blocks: &blocks, costs, plan, pack, class_of: &class_of, best: None, kept: None };
+    let chaos = matches!(options.extract, Method::Chaos(_));
+    if !chaos {
+        // What the stage must never be worse than: the function as it came.
         let plain = PlanOptions { improve: None, seeds: None, method: Method::GreedyDag, ..plan };
-        report.plan[0] = plan::choose(&mut graph, func, &blocks, costs, &plain).map_err(Error::Selection)?.1;
+        road.consider(egraph.clone(), PackStats::default(), plain)?;
+        report.plan[0] = road.best.as_ref().map(|b| b.report).unwrap_or_default();
     }
 
     let mut rules = RuleSet::new(chosen);
     let limits = &options.limits;
     let nodes = egraph.total_size();
-    let cap = (nodes * limits.growth).clamp(64, limits.nodes.max(64)).max(nodes * 2);
+    let small = nodes * limits.growth;
+    let cap = small.max(limits.floor).min(limits.nodes).max(nodes * 2);
     let budget = |turns, nodes| Budget { turns, nodes, matches: limits.matches, rest: limits.rest };
     if options.saturate {
         let budget = budget(limits.saturate_turns, limits.saturate_nodes);
         report.phases.push(rules.run(&mut egraph, "saturate", None, budget));
-        report.pack = pack::demand(&mut egraph, &pack);
+        report.phases.extend(road.consider_packed(egraph, &mut rules, None)?);
     } else {
+        let polish = Some(budget(limits.polish, cap));
         report.phases.push(rules.run(&mut egraph, "simplify", Some(Phase::Simplify), budget(limits.simplify, cap)));
-        report.phases.push(rules.run(&mut egraph, "algebra", Some(Phase::Algebra), budget(limits.algebra, cap)));
-        report.pack = pack::demand(&mut egraph, &pack);
-        if report.pack.packed > 0 {
-            let cap = egraph.total_size() + cap;
-            report.phases.push(rules.run(&mut egraph, "polish", Some(Phase::Polish), budget(limits.polish, cap)));
+        if !chaos {
+            report.phases.extend(road.consider_packed(egraph.clone(), &mut rules, polish)?);
         }
+        // A larger graph has a better plan in it, but extraction is greedy and may miss it: so plans
+        // are made of a smaller one too, and the best of all is taken.
+        let mut stop = Stop::Nodes;
+        if small < cap && !chaos {
+            let first = rules.run(&mut egraph, "algebra", Some(Phase::Algebra), budget(limits.algebra, small));
+            stop = first.stop;
+            report.phases.push(first);
+            if stop == Stop::Nodes {
+                report.phases.extend(road.consider_packed(egraph.clone(), &mut rules, polish)?);
+            }
+        }
+        if stop == Stop::Nodes {
+            report.phases.push(rules.run(&mut egraph, "algebra", Some(Phase::Algebra), budget(limits.algebra, cap)));
+        }
+        report.phases.extend(road.consider_packed(egraph, &mut rules, polish)?);
     }
-    report.nodes = egraph.total_number_of_nodes();
-    report.classes = egraph.number_of_classes();
     report.rules = rules.into_stats();
-
-    let mut graph = match Graph::build(&egraph, func, &blocks, |v| class_of[v]) {
-        Ok(graph) => graph,
-        Err(error) => {
-            report.kept = Some(error);
-            return Ok(report);
-        }
+    let Road { best, kept, .. } = road;
+    let Some(best) = best else {
+        report.kept = kept;
+        return Ok(report);
     };
-    report.tree_cost = Tree.extract(&graph, costs).dag_cost;
-    let (choice, planned) = plan::choose(&mut graph, func, &blocks, costs, &plan).map_err(Error::Selection)?;
-    report.plan[1] = planned;
+    report.nodes = best.egraph.total_number_of_nodes();
+    report.classes = best.egraph.number_of_classes();
+    report.pack = best.pack;
+    report.plan[1] = best.report;
+    report.tree_cost = Tree.extract(&best.graph, costs).dag_cost;
     for &dump in &options.dumps {
-        report.dumps.push((dump, dump.write(&egraph, func, &graph, &choice)));
+        report.dumps.push((dump, dump.write(&best.egraph, func, &best.graph, &best.choice)));
     }
-    from_egraph::place(func, &blocks, &graph, &choice);
+    from_egraph::place(func, &blocks, &best.graph, &best.choice);
     Ok(report)
+}
+
+/// A plan and where it comes from.
+struct Candidate {
+    egraph: EGraph,
+    graph: Graph,
+    choice: Choice,
+    report: PlanReport,
+    pack: PackStats,
+}
+
+/// The best plan so far.
+struct Road<'r, 'f> {
+    func: &'r Function<'f>,
+    blocks: &'r Blocks,
+    costs: &'r CostTable,
+    plan: PlanOptions,
+    pack: PackOptions,
+    class_of: &'r SecondaryMap<Value, Option<Id>>,
+    best: Option<Candidate>,
+    kept: Option<GraphError>,
+}
+
+impl Road<'_, '_> {
+    /// Packs, polishes, and plans a graph.
+    fn consider_packed(
+        &mut self,
+        mut egraph: EGraph,
+        rules: &mut RuleSet<'_>,
+        polish: Option<Budget>,
+    ) -> Result<Option<PhaseReport>, Error> {
+        let pack = pack::demand(&mut egraph, &self.pack);
+        let mut phase = None;
+        if let Some(budget) = polish.filter(|_| pack.packed > 0) {
+            let nodes = egraph.total_size() + budget.nodes;
+            phase = Some(rules.run(&mut egraph, "polish", Some(Phase::Polish), Budget { nodes, ..budget }));
+        }
+        self.consider(egraph, pack, self.plan)?;
+        Ok(phase)
+    }
+
+    /// Plans a graph; keeps the plan if it is the cheapest.
+    fn consider(&mut self, egraph: EGraph, pack: PackStats, plan: PlanOptions) -> Result<(), Error> {
+        let mut graph = match Graph::build(&egraph, self.func, self.blocks, |v| self.class_of[v]) {
+            Ok(graph) => graph,
+            Err(error) => {
+                self.kept = Some(error);
+                return Ok(());
+            }
+        };
+        let start = self.best.as_ref().map(|b| (&b.graph, &b.choice));
+        let (choice, report) =
+            plan::choose(&mut graph, self.func, self.blocks, self.costs, &plan, start).map_err(Error::Selection)?;
+        if self.best.as_ref().is_none_or(|b| report.planned.cost() < b.report.planned.cost()) {
+            self.best = Some(Candidate { egraph, graph, choice, report, pack });
+        }
+        Ok(())
+    }
 }

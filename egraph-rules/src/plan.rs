@@ -5,6 +5,8 @@
 //! later step never undoes an earlier one.
 
 use crate::blocks::{Blocks, definition_points};
+use crate::extract::amortized::reselect;
+use crate::extract::carry::carry;
 use crate::extract::chaos::Chaos;
 use crate::extract::graph::Graph;
 use crate::extract::greedy_dag::GreedyDag;
@@ -92,13 +94,15 @@ pub struct PlanReport {
     pub shared: u32,
 }
 
-/// Chooses a node for every class that the roots reach.
+/// Chooses a node for every class that the roots reach. `start` is a plan of a smaller graph of the
+/// same function: the plan will not be worse, seed packs aside.
 pub fn choose(
     graph: &mut Graph,
     func: &Function,
     blocks: &Blocks,
     costs: &CostTable,
     options: &PlanOptions,
+    start: Option<(&Graph, &Choice)>,
 ) -> Result<(Choice, PlanReport), SelectionError> {
     let selection = options.method.extractor().extract(graph, costs);
     check(graph, costs, &selection)?;
@@ -112,24 +116,39 @@ pub fn choose(
     let mut best = price(graph, costs, &choice).unwrap_or_default();
     report.extracted = best;
     let defs = definition_points(func);
-    for _ in 0..options.rounds {
-        let before = best;
-        if let Some(effort) = options.improve {
-            best = improve(graph, costs, &mut choice, effort).unwrap_or(best);
+    let places = Some((blocks, &defs));
+    let carried = start.and_then(|(small, plan)| carry(small, plan, graph, &choice));
+    let mut work = |graph: &mut Graph, choice: &mut Choice, best: &mut Price| {
+        if options.improve.is_some() {
+            *best = reselect(graph, costs, choice).unwrap_or(*best);
         }
-        if let Some(effort) = options.seeds {
-            let seeds = Seeds { costs, level: options.level, places: Some((blocks, &defs)), effort };
-            if let Some((new, packs)) = seed(graph, &mut choice, &seeds) {
-                best = new;
-                report.seeds += packs;
+        for _ in 0..options.rounds {
+            let before = *best;
+            if let Some(effort) = options.improve {
+                *best = improve(graph, costs, choice, effort).unwrap_or(*best);
+            }
+            if let Some(effort) = options.seeds {
+                let seeds = Seeds { costs, level: options.level, places, effort };
+                if let Some((new, packs)) = seed(graph, choice, &seeds) {
+                    *best = new;
+                    report.seeds += packs;
+                }
+            }
+            if *best == before {
+                break;
             }
         }
-        if best == before {
-            break;
+    };
+    work(graph, &mut choice, &mut best);
+    // From the other start too; nodes that seeds have added stay in the graph for both.
+    if let Some((mut other, mut cost)) = carried.and_then(|c| price(graph, costs, &c).map(|p| (c, p))) {
+        work(graph, &mut other, &mut cost);
+        if cost.cost() < best.cost() {
+            (choice, best) = (other, cost);
         }
     }
     if options.improve.is_some() {
-        report.shared = share_gathers(graph, &mut choice, costs, Some((blocks, &defs))).unwrap_or(0);
+        report.shared = share_gathers(graph, &mut choice, costs, places).unwrap_or(0);
         best = price(graph, costs, &choice).unwrap_or(best);
     }
     report.planned = best;

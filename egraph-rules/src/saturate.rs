@@ -16,6 +16,8 @@ pub struct Limits {
     pub growth: usize,
     /// ... but not above this (twice the nodes at the start if these are more than half of it).
     pub nodes: usize,
+    /// Small graphs may grow to this many nodes anyway.
+    pub floor: usize,
     /// Turns of phase A.
     pub simplify: usize,
     /// Turns of phase B.
@@ -39,6 +41,7 @@ impl Default for Limits {
         Limits {
             growth: 8,
             nodes: 2_000,
+            floor: 1_000,
             simplify: 12,
             algebra: 20,
             polish: 4,

@@ -71,7 +71,7 @@ fn packed(text: &str, mode: PackMode, options: &PlanOptions) -> (PlanReport, Str
     let blocks = Blocks::new(&func);
     let mut graph = Graph::build(&entered.egraph, &func, &blocks, |v| entered.class_of[v]).expect("a legal graph");
     let costs = CostTable::default();
-    let (choice, report) = choose(&mut graph, &func, &blocks, &costs, options).expect("a plan");
+    let (choice, report) = choose(&mut graph, &func, &blocks, &costs, options, None).expect("a plan");
     place(&mut func, &blocks, &graph, &choice);
     let text = ir::text::print(&func);
     assert_eq!(verify(&func).map_err(|e| e[0].to_string()), Ok(()), "{text}");

@@ -167,3 +167,24 @@ fn generated_functions_are_worth_running() {
     }
     assert!(branches > 100 && loops > 50 && discards < 60, "{branches} {loops} {discards}");
 }
+
+#[test]
+fn passes_come_to_rest() {
+    for pass in ir::passes::ALL {
+        for seed in 40_000..40_300 {
+            let arena = Bump::new();
+            let mut func = generate_ssa(&arena, seed, 60);
+            let ctx = PassCtx { fp: FpLevel::Strict, ..PassCtx::default() };
+            let mut turns = 0;
+            while (pass.run)(&mut func, &ctx).unwrap() {
+                turns += 1;
+                assert!(
+                    turns <= 4,
+                    "{} goes on after {turns} turns on seed {seed}:\n{}",
+                    pass.name,
+                    ir::text::print(&func)
+                );
+            }
+        }
+    }
+}

@@ -9,6 +9,8 @@
 //! | [`greedy_dag::GreedyDag`] | the cost of the graph, shared values counted once, class by class |
 //! | [`chaos::Chaos`] | nothing: any legal choice, for tests |
 
+pub mod amortized;
+pub mod carry;
 pub mod chaos;
 pub mod graph;
 pub mod greedy_dag;

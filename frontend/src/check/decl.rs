@@ -143,7 +143,7 @@ impl<'a> Checker<'a> {
             self.error("sampler-misuse", e.span, "a sampler cannot be initialized", "GLSL 1.10 section 4.1.7");
             return self.wrong(e.span);
         }
-        if ty.contains(&|t| matches!(t, Ty::Array(..))) && matches!(ty, Ty::Array(..)) && !self.array_values() {
+        if matches!(ty, Ty::Array(..)) && !self.array_values() {
             let message = "an array cannot have an initializer before GLSL 1.20";
             self.error("needs-version-120", e.span, message, "GLSL 1.10 section 4.1.9");
             return self.wrong(e.span);

@@ -30,8 +30,8 @@ impl<'a> Checker<'a> {
                 if a.ty.is_error() || b.ty.is_error() {
                     return self.wrong(span);
                 }
-                if !self.is_es()
-                    && a.constant().is_some()
+                // A sequence of constants is constant in these versions; drivers agree.
+                if a.constant().is_some()
                     && let Some(lanes) = b.constant()
                 {
                     return self.constant(lanes, b.ty, span);

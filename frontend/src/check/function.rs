@@ -17,7 +17,18 @@ impl<'a> Checker<'a> {
             return;
         }
         let params = self.param_vars(header);
-        self.declare_function(header, params);
+        let before = self.funcs.len();
+        let id = self.declare_function(header, params);
+        if self.is_es()
+            && let Some(id) = id
+            && (id.0 as usize) < before
+        {
+            let message = format!("`{}` is declared a second time", header.name.text);
+            let first = self.funcs[id.0 as usize].span;
+            let diagnostic =
+                Diagnostic::error("redeclared-name", header.name.span, message).label(first, "declared here first");
+            self.report(diagnostic, "GLSL ES 1.00 section 4.2.7");
+        }
     }
 
     /// A function with its body.

@@ -138,7 +138,7 @@ impl<'a> Checker<'a> {
         }
         let (a, b) = if a.ty == b.ty { (a, b) } else { self.balance(a, b) };
         let array = matches!(a.ty, Ty::Array(..)) && !self.array_values();
-        if a.ty != b.ty || a.ty.has_sampler() || array || a.ty.is_unsized() || a.ty == Ty::Void {
+        if a.ty != b.ty || a.ty.has_sampler() || array || a.ty.is_unsized() {
             let message = format!("`?:` between {} and {}", a.ty, b.ty);
             self.error("bad-operands", span, message, "GLSL 1.10 section 5.9");
             return self.wrong(span);

@@ -44,7 +44,8 @@ impl<'a> Checker<'a> {
         self.check_precision(spec, base);
         match spec.array {
             Some(array) => {
-                if !self.array_values() {
+                // The grammar of ES 1.00 has it for parameters; drivers take it everywhere.
+                if self.is_110() {
                     let message = "an array size after the type exists from GLSL 1.20 on";
                     self.error("needs-version-120", array.span, message, "GLSL 1.10 section 4.1.9");
                 }

@@ -9,9 +9,11 @@
 //! a size.
 
 mod dump;
+mod names;
 mod ty;
 
 pub use dump::dump;
+pub use names::dump_names;
 pub use ty::{FieldTy, Lane, StructTy, Ty};
 
 use crate::ast::{BinaryOp, Direction};

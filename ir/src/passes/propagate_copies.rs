@@ -156,7 +156,8 @@ fn whole_parts(func: &mut Function<'_>, inst: Inst, lanes: &[Lane]) -> bool {
         }
         parts.push(part);
     }
-    if parts.len() < 2 {
+    // Of one value alone it stays a swizzle, as `one_source` has it.
+    if parts.iter().all(|&p| p == parts[0]) {
         return false;
     }
     func.insts[inst].op = Op::Cat;

@@ -17,6 +17,7 @@
 
 pub mod inline;
 pub mod interp;
+pub mod link;
 pub mod text;
 pub mod verify;
 
