@@ -1,0 +1,93 @@
+//! From the command line's words to the compiler's options, files to texts, failures to messages.
+
+use super::args::{BuildArgs, MessageFormat};
+use super::{Stop, output};
+use eggshade::ir::diag::{Diagnostic, SourceMap};
+use eggshade::ir::types::Stage;
+use eggshade::{Built, Failure, Options, diagnostics};
+use std::path::Path;
+
+/// Longest file that is read, in bytes.
+const MAX_FILE: u64 = 16 << 20;
+
+/// The options that the words mean.
+pub fn options(args: &BuildArgs, stage: Option<Stage>) -> Result<Options, Stop> {
+    let target = eggshade::resolve_target(&args.target).map_err(Stop::usage)?;
+    let mut pipeline = eggshade::resolve_pipeline(&args.pipeline).map_err(Stop::usage)?;
+    for row in &args.without {
+        pipeline = pipeline.without(row).map_err(|e| Stop::usage(e.to_string()))?;
+    }
+    if let Some(fp) = args.fp {
+        pipeline.fp = fp;
+    }
+    let mut options = Options::new(target, pipeline);
+    options.stage = stage;
+    options.include = args.include.clone();
+    options.back.reuse_registers = !args.no_reuse;
+    options.back.check |= args.check;
+    for define in &args.define {
+        let (name, value) = define.split_once('=').unwrap_or((define, "1"));
+        let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if !is_name {
+            return Err(Stop::usage(format!("-D {define}: `{name}` is no macro name")));
+        }
+        options.defines.push((name.to_owned(), value.to_owned()));
+    }
+    if let [first, more @ ..] = args.rules.as_slice() {
+        let mut text = read(first)?;
+        for path in more {
+            text.push('\n');
+            text.push_str(&read(path)?);
+        }
+        options.rules = Some((first.display().to_string(), text));
+    }
+    Ok(options)
+}
+
+/// A file's bytes, if it is not too long.
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Stop> {
+    use std::io::Read;
+    let cannot = |e: std::io::Error| Stop::input(format!("cannot read {}: {e}", path.display()));
+    let file = std::fs::File::open(path).map_err(cannot)?;
+    let mut bytes = Vec::new();
+    file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    if bytes.len() as u64 > MAX_FILE {
+        return Err(Stop::input(format!("{} is longer than {MAX_FILE} bytes", path.display())));
+    }
+    Ok(bytes)
+}
+
+/// A file's text. Bytes that are not UTF-8 stand for themselves as the replacement character: the
+/// language allows them in comments.
+pub fn read(path: &Path) -> Result<String, Stop> {
+    read_bytes(path).map(|b| String::from_utf8_lossy(&b).into_owned())
+}
+
+/// Prints diagnostics to standard error.
+pub fn report(sources: &SourceMap, list: &[Diagnostic], format: MessageFormat) {
+    let text = match format {
+        MessageFormat::Human => diagnostics::render(sources, list),
+        MessageFormat::Json => {
+            list.iter().map(|d| diagnostics::to_json(sources, d).to_string() + "\n").collect::<String>()
+        }
+    };
+    if !text.is_empty() {
+        output::note(text.trim_end());
+    }
+}
+
+/// Prints a failure's diagnostics; what is left to say is the exit code.
+pub fn failed(failure: &Failure, format: MessageFormat) -> Stop {
+    report(&failure.sources, &failure.diagnostics, format);
+    Stop::input("")
+}
+
+/// Compiles a file and prints its diagnostics.
+pub fn compile_file(path: &Path, options: &Options, format: MessageFormat) -> Result<Built, Stop> {
+    let source = read(path)?;
+    let name = path.display().to_string();
+    let built = eggshade::compile(&name, &source, options).map_err(|f| failed(&f, format))?;
+    report(&built.sources, &built.warnings, format);
+    Ok(built)
+}

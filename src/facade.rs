@@ -1,0 +1,301 @@
+//! Front end and back end together: GLSL (or TAC text) in, machine code out.
+
+use crate::record::{Record, Status};
+use backend::{CompileOptions, Compiled, Pipeline, Target};
+use bumpalo::Bump;
+use ir::diag::{Diagnostic, FileId, Severity, SourceMap, Span};
+use ir::tac;
+use ir::types::Stage;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// How to compile.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Stage; when none, the ending of the name tells.
+    pub stage: Option<Stage>,
+    /// The machine.
+    pub target: Target,
+    /// The passes.
+    pub pipeline: Pipeline,
+    /// Predefined macros: name and value.
+    pub defines: Vec<(String, String)>,
+    /// Where `#include` looks, after the including file's folder.
+    pub include: Vec<PathBuf>,
+    /// More rewrite rules: the file's name and text.
+    pub rules: Option<(String, String)>,
+    /// Bounds of the front end.
+    pub limits: frontend::Limits,
+    /// The back end's options.
+    pub back: CompileOptions,
+}
+
+impl Options {
+    /// A target and a pipeline, all else as it comes.
+    pub fn new(target: Target, pipeline: Pipeline) -> Options {
+        Options {
+            stage: None,
+            target,
+            pipeline,
+            defines: Vec::new(),
+            include: Vec::new(),
+            rules: None,
+            limits: frontend::Limits::default(),
+            back: CompileOptions::default(),
+        }
+    }
+}
+
+/// Why there is no machine code.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// The kind.
+    pub status: Status,
+    /// The texts that the diagnostics point into.
+    pub sources: SourceMap,
+    /// At least one error.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A compiled stage with what it was made of.
+#[derive(Clone, Debug)]
+pub struct Built {
+    /// The texts that the warnings point into.
+    pub sources: SourceMap,
+    /// Findings that did not stop it.
+    pub warnings: Vec<Diagnostic>,
+    /// Three-address code as the front end made it.
+    pub tac: tac::Program,
+    /// The back end's results.
+    pub compiled: Compiled,
+}
+
+/// The stage that a file name's ending tells (`.vert .vs .vsh .frag .fs .fsh`).
+pub fn stage_of(name: &str) -> Option<Stage> {
+    match Path::new(name).extension()?.to_str()? {
+        "vert" | "vs" | "vsh" => Some(Stage::Vertex),
+        "frag" | "fs" | "fsh" => Some(Stage::Fragment),
+        _ => None,
+    }
+}
+
+/// Whether the name says that the text is three-address code.
+pub fn is_tac(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|e| e == "tac")
+}
+
+/// A built-in target by name, or one from a TOML file.
+///
+/// # Errors
+/// A sentence that names what is wrong.
+pub fn resolve_target(name: &str) -> Result<Target, String> {
+    match read_toml(name)? {
+        Some(text) => Target::from_toml(&text),
+        None => Target::builtin(name),
+    }
+    .map_err(|e| e.to_string())
+}
+
+/// A built-in pipeline by name, or one from a TOML file.
+///
+/// # Errors
+/// A sentence that names what is wrong.
+pub fn resolve_pipeline(name: &str) -> Result<Pipeline, String> {
+    match read_toml(name)? {
+        Some(text) => Pipeline::from_toml(&text),
+        None => Pipeline::builtin(name),
+    }
+    .map_err(|e| e.to_string())
+}
+
+fn read_toml(name: &str) -> Result<Option<String>, String> {
+    if !name.ends_with(".toml") {
+        return Ok(None);
+    }
+    std::fs::read_to_string(name).map(Some).map_err(|e| format!("cannot read {name}: {e}"))
+}
+
+/// Finds an included file beside the including one, then in the folders given.
+fn include(dirs: &[PathBuf], name: &str, from: &str) -> Result<frontend::Included, String> {
+    let beside = Path::new(from).parent().map(Path::to_path_buf);
+    for dir in beside.iter().chain(dirs) {
+        let path = dir.join(name);
+        if path.is_file() {
+            let text = std::fs::read(&path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+            let text = String::from_utf8_lossy(&text).into_owned();
+            return Ok(frontend::Included { name: path.display().to_string(), text });
+        }
+    }
+    Err(format!("`{name}` is in none of the folders searched"))
+}
+
+/// Runs `f` with the front end's options.
+pub fn with_front_options<R>(options: &Options, f: impl FnOnce(&frontend::Options<'_>) -> R) -> R {
+    let resolver = |name: &str, from: &str| include(&options.include, name, from);
+    f(&frontend::Options {
+        defines: options.defines.clone(),
+        limits: options.limits,
+        include: if options.include.is_empty() { None } else { Some(&resolver) },
+        ..frontend::Options::default()
+    })
+}
+
+/// Text to three-address code, with warnings.
+///
+/// # Errors
+/// Diagnostics, at least one of them an error.
+pub fn to_tac(
+    name: &str,
+    file: FileId,
+    sources: &mut SourceMap,
+    options: &Options,
+) -> Result<(tac::Program, Vec<Diagnostic>), Vec<Diagnostic>> {
+    if is_tac(name) {
+        let text = sources.file(file).text.clone();
+        let program = tac::text::parse(file, &text).map_err(|d| vec![d])?;
+        return Ok((program, Vec::new()));
+    }
+    let Some(stage) = options.stage.or_else(|| stage_of(name)) else {
+        let message = "the file's ending tells no stage; use --stage vert or --stage frag";
+        return Err(vec![Diagnostic::error("unknown-stage", Span::new(file, 0, 0), message)]);
+    };
+    let arena = Bump::new();
+    with_front_options(options, |front| frontend::compile(&arena, sources, file, stage, front))
+        .map(|c| (c.program, c.warnings))
+}
+
+/// Compiles one text.
+///
+/// # Errors
+/// A [`Failure`] with diagnostics.
+pub fn compile(name: &str, source: &str, options: &Options) -> Result<Built, Failure> {
+    let mut sources = SourceMap::new();
+    let file = sources.add(name, source);
+    let (tac, warnings) = match to_tac(name, file, &mut sources, options) {
+        Ok(done) => done,
+        Err(diagnostics) => return Err(Failure { status: Status::Rejected, sources, diagnostics }),
+    };
+    let mut back = options.back.clone();
+    if let Some((name, text)) = &options.rules {
+        back.extra_rules = Some((sources.add(name.as_str(), text.as_str()), text.clone()));
+    }
+    match backend::compile(&tac, &options.target, &options.pipeline, &back) {
+        Ok(compiled) => Ok(Built { sources, warnings, tac, compiled }),
+        Err(error) => {
+            let mut diagnostics = warnings;
+            diagnostics.push(back_diagnostic(&error, file, &sources));
+            Err(Failure { status: status_of(&error), sources, diagnostics })
+        }
+    }
+}
+
+/// The status that a back-end error means.
+pub fn status_of(error: &backend::Error) -> Status {
+    match error {
+        backend::Error::DoesNotFit { .. } => Status::DoesNotFit,
+        backend::Error::Unsupported { .. } => Status::Unsupported,
+        backend::Error::Internal(_) => Status::Internal,
+        _ => Status::Rejected,
+    }
+}
+
+/// An error of the back end at the source line that it names, else at the file's start.
+fn back_diagnostic(error: &backend::Error, file: FileId, sources: &SourceMap) -> Diagnostic {
+    let code = match status_of(error) {
+        Status::DoesNotFit => "does-not-fit",
+        Status::Unsupported => "unsupported",
+        Status::Internal => "internal-error",
+        _ => "back-end",
+    };
+    let line = match error {
+        backend::Error::Unsupported { line, .. } => *line,
+        _ => 0,
+    };
+    let text = &sources.file(file).text;
+    let start: usize = text.split_inclusive('\n').take((line as usize).saturating_sub(1)).map(str::len).sum();
+    let length = text[start..].lines().next().map_or(0, str::len);
+    Diagnostic::error(code, Span::new(file, start, start + length), error.to_string())
+}
+
+/// Compiles and gives the numbers; `repeat` compiles give the least time.
+pub fn record_of(name: &str, source: &str, options: &Options, repeat: u32) -> Record {
+    let stage = options.stage.or_else(|| stage_of(name));
+    let mut record = Record {
+        file: name.to_owned(),
+        status: Status::Ok,
+        stage: stage.map_or(String::new(), |s| s.to_string()),
+        target: options.target.name.clone(),
+        pipeline: options.pipeline.name.clone(),
+        instructions: 0,
+        slots: 0,
+        alu: 0,
+        tex: 0,
+        flow: 0,
+        cycles: 0,
+        temps: 0,
+        temps_bound: 0,
+        constants: 0,
+        inputs: 0,
+        outputs: 0,
+        uniforms: 0,
+        samplers: 0,
+        micros: 0,
+        egraph_nodes: 0,
+        egraph_classes: 0,
+        egraph_stop: String::new(),
+        assembly: String::new(),
+        diagnostics: Vec::new(),
+    };
+    let mut best = u64::MAX;
+    for turn in 0..repeat.max(1) {
+        let start = Instant::now();
+        let result = compile(name, source, options);
+        best = best.min(start.elapsed().as_micros() as u64);
+        if turn == 0 {
+            match result {
+                Ok(built) => fill(&mut record, &built),
+                Err(failure) => {
+                    record.status = failure.status;
+                    record.diagnostics = json(&failure.sources, &failure.diagnostics);
+                    break;
+                }
+            }
+        }
+    }
+    record.micros = best;
+    record
+}
+
+fn json(sources: &SourceMap, diagnostics: &[Diagnostic]) -> Vec<serde_json::Value> {
+    diagnostics.iter().map(|d| crate::diagnostics::to_json(sources, d)).collect()
+}
+
+fn fill(record: &mut Record, built: &Built) {
+    let counts = &built.compiled.statistics.counts;
+    record.stage = built.tac.stage.to_string();
+    record.instructions = counts.instructions;
+    record.slots = counts.slots;
+    record.alu = counts.alu;
+    record.tex = counts.tex;
+    record.flow = counts.flow;
+    record.cycles = counts.cycles;
+    record.temps = counts.temps;
+    record.temps_bound = built.compiled.statistics.temps_bound;
+    record.constants = counts.constants;
+    record.inputs = counts.inputs;
+    record.outputs = counts.outputs;
+    record.uniforms = counts.uniforms;
+    record.samplers = counts.samplers;
+    for stage in &built.compiled.egraph {
+        record.egraph_nodes = record.egraph_nodes.max(stage.nodes as u32);
+        record.egraph_classes = record.egraph_classes.max(stage.classes as u32);
+        record.egraph_stop = stage.stop().to_string();
+    }
+    record.assembly = backend::emit::vec4_text::print(&built.compiled.program);
+    record.diagnostics = json(&built.sources, &built.warnings);
+}
+
+/// Whether any is an error.
+pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
+    diagnostics.iter().any(|d| d.severity == Severity::Error)
+}
