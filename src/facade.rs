@@ -175,6 +175,17 @@ pub fn compile(name: &str, source: &str, options: &Options) -> Result<Built, Fai
         Ok(done) => done,
         Err(diagnostics) => return Err(Failure { status: Status::Rejected, sources, diagnostics }),
     };
+    finish(tac, file, sources, warnings, options)
+}
+
+/// The back end's part.
+fn finish(
+    tac: tac::Program,
+    file: FileId,
+    mut sources: SourceMap,
+    warnings: Vec<Diagnostic>,
+    options: &Options,
+) -> Result<Built, Failure> {
     let mut back = options.back.clone();
     if let Some((name, text)) = &options.rules {
         back.extra_rules = Some((sources.add(name.as_str(), text.as_str()), text.clone()));
@@ -211,10 +222,15 @@ fn back_diagnostic(error: &backend::Error, file: FileId, sources: &SourceMap) ->
         backend::Error::Unsupported { line, .. } => *line,
         _ => 0,
     };
+    Diagnostic::error(code, line_span(sources, file, line), error.to_string())
+}
+
+/// A whole line; the first one for line 0.
+fn line_span(sources: &SourceMap, file: FileId, line: u32) -> Span {
     let text = &sources.file(file).text;
     let start: usize = text.split_inclusive('\n').take((line as usize).saturating_sub(1)).map(str::len).sum();
     let length = text[start..].lines().next().map_or(0, str::len);
-    Diagnostic::error(code, Span::new(file, start, start + length), error.to_string())
+    Span::new(file, start, start + length)
 }
 
 /// Compiles and gives the numbers; `repeat` compiles give the least time.
@@ -289,7 +305,7 @@ fn fill(record: &mut Record, built: &Built) {
     for stage in &built.compiled.egraph {
         record.egraph_nodes = record.egraph_nodes.max(stage.nodes as u32);
         record.egraph_classes = record.egraph_classes.max(stage.classes as u32);
-        record.egraph_stop = stage.stop().to_string();
+        record.egraph_stop = stage.stop().name().to_owned();
     }
     record.assembly = backend::emit::vec4_text::print(&built.compiled.program);
     record.diagnostics = json(&built.sources, &built.warnings);
@@ -298,4 +314,57 @@ fn fill(record: &mut Record, built: &Built) {
 /// Whether any is an error.
 pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().any(|d| d.severity == Severity::Error)
+}
+
+/// Compiles a vertex and a fragment shader as one program: interfaces are matched on three-address
+/// code, what the other stage does not read is removed, then each stage is compiled.
+///
+/// # Errors
+/// The first stage's [`Failure`], or the link errors.
+pub fn link(stages: [(&str, &str); 2], options: &Options) -> Result<[Built; 2], Failure> {
+    let mut sources = SourceMap::new();
+    let mut programs = Vec::new();
+    let mut warnings = Vec::new();
+    for ((name, source), stage) in stages.into_iter().zip([Stage::Vertex, Stage::Fragment]) {
+        let file = sources.add(name, source);
+        let options = Options { stage: Some(stage), ..options.clone() };
+        match to_tac(name, file, &mut sources, &options) {
+            Ok((program, found)) => {
+                programs.push((program, file));
+                warnings.push(found);
+            }
+            Err(diagnostics) => return Err(Failure { status: Status::Rejected, sources, diagnostics }),
+        }
+    }
+    let [(vertex, vertex_file), (fragment, fragment_file)] =
+        <[_; 2]>::try_from(programs).unwrap_or_else(|_| unreachable!("two stages were compiled"));
+    let linked = match tac::link::link(&vertex, &fragment) {
+        Ok(linked) => linked,
+        Err(errors) => {
+            let diagnostics = errors.iter().map(|e| link_diagnostic(e, [vertex_file, fragment_file], &sources));
+            return Err(Failure { status: Status::Rejected, diagnostics: diagnostics.collect(), sources });
+        }
+    };
+    for warning in linked.warnings {
+        let span = Span::new(fragment_file, 0, 0);
+        warnings[1].push(Diagnostic::warning("link", span, warning));
+    }
+    let (vertex, fragment) = (linked.vertex, linked.fragment);
+    let mut built = Vec::new();
+    for ((tac, file), warnings) in [(vertex, vertex_file), (fragment, fragment_file)].into_iter().zip(warnings) {
+        built.push(finish(tac, file, sources.clone(), warnings, options)?);
+    }
+    Ok(<[_; 2]>::try_from(built).unwrap_or_else(|_| unreachable!("two stages were built")))
+}
+
+/// A link error at the fragment stage's declaration, with the vertex stage's beside it.
+fn link_diagnostic(error: &tac::link::LinkError, files: [FileId; 2], sources: &SourceMap) -> Diagnostic {
+    let (vertex, fragment) = error.lines;
+    let place = |file, line| line_span(sources, file, line);
+    match (vertex, fragment) {
+        (0, line) => Diagnostic::error(error.code, place(files[1], line), error.message.as_str()),
+        (line, 0) => Diagnostic::error(error.code, place(files[0], line), error.message.as_str()),
+        (other, line) => Diagnostic::error(error.code, place(files[1], line), error.message.as_str())
+            .label(place(files[0], other), "declared here in the vertex shader"),
+    }
 }

@@ -154,26 +154,34 @@ impl Func for View<'_> {
     }
 }
 
+/// Finds registers without changing the program.
+fn solve(view: &View<'_>, target: &Target, options: &AllocOptions) -> Result<Output, Error> {
+    let file = RegFile { temps: target.registers.temp.count as u16, reuse: options.reuse };
+    let how = Options { method: options.method, coalesce: options.coalesce, max_temps: None };
+    let output = regalloc::run(view, &file, &how).map_err(|e| match e {
+        RegAllocError::DoesNotFit { needed, limit, .. } => {
+            Error::DoesNotFit { what: Resource::Temps, need: needed, limit }
+        }
+        other => Error::Internal(other.to_string()),
+    })?;
+    if options.check {
+        regalloc::check(view, &output).map_err(|e| Error::Internal(format!("allocation checker: {e}")))?;
+    }
+    Ok(output)
+}
+
 /// Allocates in place and returns the allocator's numbers.
 pub fn allocate(program: &mut Program, target: &Target, options: &AllocOptions) -> Result<Stats, Error> {
-    let limit = target.registers.temp.count;
-    let output = {
-        let view = View::new(program, target);
-        let file = RegFile { temps: limit as u16, reuse: options.reuse };
-        let how = Options { method: options.method, coalesce: options.coalesce, max_temps: None };
-        let output = regalloc::run(&view, &file, &how).map_err(|e| match e {
-            RegAllocError::DoesNotFit { needed, limit, .. } => {
-                Error::DoesNotFit { what: Resource::Temps, need: needed, limit }
-            }
-            other => Error::Internal(other.to_string()),
-        })?;
-        if options.check {
-            regalloc::check(&view, &output).map_err(|e| Error::Internal(format!("allocation checker: {e}")))?;
-        }
-        output
-    };
+    let output = solve(&View::new(program, target), target, options)?;
     apply(program, &output);
     Ok(output.stats)
+}
+
+/// Where each value of a program over virtual registers would sit and when it lives, as text.
+pub fn chart(program: &Program, target: &Target, options: &AllocOptions) -> Result<String, Error> {
+    let view = View::new(program, target);
+    let output = solve(&view, target, options)?;
+    Ok(regalloc::dump::dump(&view, &output))
 }
 
 /// Rewrites registers, masks and swizzles, and drops empty copies.

@@ -91,6 +91,7 @@ fn emit(path: &Path, args: &CompileArgs, options: &Options) -> Result<Vec<u8>, S
             let program = three_address(path, args, options)?;
             Ok(match args.emit {
                 Emit::Tac => tac::text::print(&program),
+                Emit::Link => tac::link::print_link_tree(&program),
                 _ => tac::text::print_tree(&program),
             }
             .into_bytes())
@@ -98,7 +99,7 @@ fn emit(path: &Path, args: &CompileArgs, options: &Options) -> Result<Vec<u8>, S
         _ => {
             let built = build::compile_file(path, options, args.build.message_format)?;
             notes(args, &built);
-            back(args.emit, &built)
+            back(args.emit, &built, options)
         }
     }
 }
@@ -140,8 +141,8 @@ fn front(path: &Path, args: &CompileArgs, options: &Options) -> Result<Vec<u8>, 
         (_, Some(stage)) => {
             let analyzed = frontend::analyze(&arena, &mut sources, file, stage, front);
             let text = analyzed.shader.as_ref().map_or(String::new(), |shader| match args.emit {
-                Emit::Names => frontend::typed::dump::dump_names(shader, &sources),
-                _ => frontend::typed::dump::dump(shader),
+                Emit::Names => frontend::typed::dump_names(shader, &sources),
+                _ => frontend::typed::dump(shader),
             });
             Ok((text, analyzed.diagnostics))
         }
@@ -150,7 +151,7 @@ fn front(path: &Path, args: &CompileArgs, options: &Options) -> Result<Vec<u8>, 
     if eggshade::has_errors(&found) { Err(Stop::input("")) } else { Ok(text.into_bytes()) }
 }
 
-fn back(emit: Emit, built: &Built) -> Result<Vec<u8>, Stop> {
+fn back(emit: Emit, built: &Built, options: &Options) -> Result<Vec<u8>, Stop> {
     let compiled = &built.compiled;
     let dump = |name: &str| {
         let found: String = compiled.dumps.iter().filter(|(n, _)| n == name).map(|(_, t)| t.as_str()).collect();
@@ -166,7 +167,7 @@ fn back(emit: Emit, built: &Built) -> Result<Vec<u8>, Stop> {
         Emit::EgraphJson => dump("egraph-json")?,
         Emit::Chosen => dump("chosen")?,
         Emit::Mach => compiled.unallocated.to_string(),
-        Emit::Alloc => backend::alloc::chart(&compiled.unallocated, &compiled.program),
+        Emit::Alloc => chart(built, options)?,
         Emit::Bin => return vec4_bits::encode(&compiled.program).map_err(Stop::input),
         Emit::Reflection => {
             serde_json::to_string_pretty(&compiled.reflection).map_err(|e| Stop::input(e.to_string()))? + "\n"
@@ -174,6 +175,17 @@ fn back(emit: Emit, built: &Built) -> Result<Vec<u8>, Stop> {
         _ => vec4_text::print(&compiled.program),
     };
     Ok(text.into_bytes())
+}
+
+/// Live ranges and registers.
+fn chart(built: &Built, options: &Options) -> Result<String, Stop> {
+    let regalloc = &options.pipeline.regalloc;
+    let how = backend::alloc::AllocOptions {
+        coalesce: regalloc.coalesce,
+        reuse: options.back.reuse_registers,
+        ..backend::alloc::AllocOptions::default()
+    };
+    backend::alloc::chart(&built.compiled.unallocated, &options.target, &how).map_err(|e| Stop::input(e.to_string()))
 }
 
 /// Dumps and times, to standard error.

@@ -34,11 +34,11 @@ fn explain(out: &mut String, args: &ExplainArgs, options: &Options, built: &Buil
         writeln!(out, "{:<34}{:>8}{:>8}{:>8}{mark}", run.name, run.insts_before, run.insts_after, run.blocks_after)?;
     }
     for report in &compiled.egraph {
-        writeln!(out, "\ne-graph: {} nodes, {} classes, {}", report.nodes, report.classes, report.stop())?;
-        let mut rules: Vec<_> = report.rules.iter().filter(|r| r.applied > 0).collect();
-        rules.sort_by(|a, b| b.applied.cmp(&a.applied).then_with(|| a.name.cmp(&b.name)));
+        writeln!(out, "\ne-graph: {} nodes, {} classes, {}", report.nodes, report.classes, report.stop().name())?;
+        let mut rules: Vec<_> = report.rules.iter().filter(|r| r.applications > 0).collect();
+        rules.sort_by(|a, b| b.applications.cmp(&a.applications).then_with(|| a.name.cmp(&b.name)));
         for rule in rules.iter().take(20) {
-            writeln!(out, "  {:<40}{:>6} matches{:>6} applied", rule.name, rule.matches, rule.applied)?;
+            writeln!(out, "  {:<40}{:>6} matches{:>6} applied", rule.name, rule.matches, rule.applications)?;
         }
     }
     let s = &compiled.statistics;

@@ -19,7 +19,8 @@ pub fn run(args: &LinkArgs) -> Outcome {
     let [vertex, fragment] = &linked;
     let text = match args.emit {
         Emit::Asm => linked.iter().map(|b| vec4_text::print(&b.compiled.program)).collect::<Vec<_>>().join("\n"),
-        Emit::Link | Emit::TacTree => linked.iter().map(|b| tac::text::print_tree(&b.tac)).collect(),
+        Emit::Link => linked.iter().map(|b| tac::link::print_link_tree(&b.tac)).collect(),
+        Emit::TacTree => linked.iter().map(|b| tac::text::print_tree(&b.tac)).collect(),
         Emit::Tac => linked.iter().map(|b| tac::text::print(&b.tac)).collect::<Vec<_>>().join("\n"),
         Emit::Json | Emit::Reflection => {
             let value = json!({"vertex": vertex.compiled.reflection, "fragment": fragment.compiled.reflection});

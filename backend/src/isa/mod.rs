@@ -182,15 +182,17 @@ impl Target {
         EMBEDDED.iter().map(|(name, _)| *name)
     }
 
+    /// The table of a target that is built in.
+    pub fn text(name: &str) -> Result<&'static str, Error> {
+        EMBEDDED.iter().find(|(n, _)| *n == name).map(|(_, text)| *text).ok_or_else(|| {
+            let known: Vec<&str> = Target::names().collect();
+            Error::Target(format!("no target `{name}`; built in: {}", known.join(", ")))
+        })
+    }
+
     /// A target that is built in.
     pub fn builtin(name: &str) -> Result<Target, Error> {
-        match EMBEDDED.iter().find(|(n, _)| *n == name) {
-            Some((_, text)) => Target::from_toml(text),
-            None => {
-                let known: Vec<&str> = Target::names().collect();
-                Err(Error::Target(format!("no target `{name}`; built in: {}", known.join(", "))))
-            }
-        }
+        Target::text(name).and_then(Target::from_toml)
     }
 
     /// Reads and checks a target file.
