@@ -24,15 +24,15 @@ fn options(seed: u64) -> GenOptions {
     }
 }
 
-/// Compiles and compares; whether it fitted.
-fn judge(seed: u64, pipeline: &Pipeline, target: &Target) -> bool {
+/// Compiles and compares; whether it fitted, or what went wrong.
+fn judge(seed: u64, pipeline: &Pipeline, target: &Target) -> Result<bool, String> {
     let gen_options = options(seed);
     let program = generate(seed, &gen_options).program;
     let compile_options = CompileOptions { check: true, ..CompileOptions::default() };
     let compiled = match compile(&program, target, pipeline, &compile_options) {
         Ok(compiled) => compiled,
-        Err(Error::DoesNotFit { .. }) => return false,
-        Err(e) => panic!("seed {seed}, {}: {e}\n{}", pipeline.name, tac::text::print(&program)),
+        Err(Error::DoesNotFit { .. }) => return Ok(false),
+        Err(e) => return Err(format!("seed {seed}, {}: {e}\n{}", pipeline.name, tac::text::print(&program))),
     };
     for i in 0..2 {
         let env = GenEnv::new(seed * 1000 + i, &program, gen_options.tame);
@@ -42,24 +42,40 @@ fn judge(seed: u64, pipeline: &Pipeline, target: &Target) -> bool {
         let got = simulate(&compiled.program, &program, quad, target.eval());
         for (position, expected) in expected.iter().enumerate() {
             if let Some(difference) = expected.first_difference(&got[position], same_bits) {
-                panic!(
+                return Err(format!(
                     "seed {seed}, {}: {difference}\n{}\n{}\n{}",
                     pipeline.name,
                     tac::text::print(&program),
                     compiled.unallocated,
                     compiled.program
-                );
+                ));
             }
         }
     }
-    true
+    Ok(true)
+}
+
+/// How many fitted; panics with the shortest failure.
+fn count(seeds: std::ops::Range<u64>, pipeline: &Pipeline, target: &Target) -> u64 {
+    let mut fitted = 0;
+    let mut failures: Vec<String> = Vec::new();
+    for seed in seeds {
+        match judge(seed, pipeline, target) {
+            Ok(fits) => fitted += u64::from(fits),
+            Err(text) => failures.push(text),
+        }
+    }
+    if let Some(shortest) = failures.iter().min_by_key(|f| f.len()) {
+        panic!("{} failures, the shortest: {shortest}", failures.len());
+    }
+    fitted
 }
 
 fn judge_all(name: &str, seeds: std::ops::Range<u64>) {
     let target = Target::builtin("vec4").unwrap();
     let pipeline = Pipeline { fp: FpLevel::Strict, ..Pipeline::builtin(name).unwrap() };
     let total = seeds.end - seeds.start;
-    let fitted = seeds.filter(|&seed| judge(seed, &pipeline, &target)).count() as u64;
+    let fitted = count(seeds, &pipeline, &target);
     assert!(fitted * 10 > total * 8, "only {fitted} of {total} fitted");
 }
 
@@ -88,8 +104,8 @@ fn scan_and_no_coalescing_keep_every_bit() {
     let target = Target::builtin("vec4").unwrap();
     let mut pipeline = Pipeline { fp: FpLevel::Strict, ..Pipeline::builtin("paper").unwrap() };
     pipeline.regalloc.coalesce = false;
-    let plain = (440..480).filter(|&seed| judge(seed, &pipeline, &target)).count();
+    let plain = count(440..480, &pipeline, &target);
     pipeline.regalloc.method = "scan".to_owned();
-    let scan = (440..480).filter(|&seed| judge(seed, &pipeline, &target)).count();
+    let scan = count(440..480, &pipeline, &target);
     assert!(plain > 20 && scan > 5, "{plain} and {scan} fitted");
 }

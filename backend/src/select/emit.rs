@@ -36,7 +36,7 @@ pub(crate) struct Emitter<'x, 'f, 'a> {
     clock: u64,
 }
 
-/// Where a line writes: a register and its lane for each lane of the value.
+/// Where a line writes: a register and a mask of its lanes for each lane of the value.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     pub reg: Reg,
@@ -52,13 +52,14 @@ impl Place {
 
     /// The first `width` lanes of a register in place.
     pub fn whole(reg: Reg, width: u8) -> Place {
-        let lanes = [0, 1, 2, 3].map(|l| if l < width { l } else { NOWHERE });
+        let lanes = [0, 1, 2, 3].map(|l| if l < width { 1 << l } else { NOWHERE });
         Place { reg, rel: None, lanes, saturate: false }
     }
 
-    /// Lanes of the value that are written, with their lane of the register.
+    /// Lanes of the value that are written, each with a lane of the register.
     fn written(&self) -> impl Iterator<Item = (usize, u8)> + use<> {
-        self.lanes.into_iter().enumerate().filter(|&(_, to)| to != NOWHERE)
+        let lanes = self.lanes.into_iter().enumerate();
+        lanes.flat_map(|(lane, mask)| WriteMask(mask).lanes().map(move |to| (lane, to)))
     }
 
     fn dst(&self, mask: u8) -> Dst {
@@ -118,7 +119,7 @@ impl<'x, 'f, 'a> Emitter<'x, 'f, 'a> {
     fn operand(&mut self, trace: Trace) -> Result<Src, Error> {
         let (src, lanes) = match trace.base {
             Base::Value(value) => match self.homes.get(value) {
-                Some(home) => (Src::new(home.reg), home.lanes.map(|l| if l == NOWHERE { 0 } else { l })),
+                Some(home) => (Src::new(home.reg), home.read()),
                 None => return Err(Error::Internal(format!("{value} is read but has no register"))),
             },
             Base::Uniform(var, elem) => (Src::new(self.bindings.uniform(var, elem)), [0, 1, 2, 3]),
@@ -309,7 +310,8 @@ impl<'x, 'f, 'a> Emitter<'x, 'f, 'a> {
             let mut place = match row.dst {
                 EmitDst::Result => result,
                 EmitDst::Temp(n) => {
-                    let lanes = [0, 1, 2, 3].map(|l: u8| if home.lanes[l as usize] == NOWHERE { NOWHERE } else { l });
+                    let lanes =
+                        [0, 1, 2, 3].map(|l: u8| if home.lanes[l as usize] == NOWHERE { NOWHERE } else { 1 << l });
                     Place { lanes, ..Place::whole(temps[n], width) }
                 }
             };
@@ -425,11 +427,23 @@ impl<'x, 'f, 'a> Emitter<'x, 'f, 'a> {
             if trace.base == Base::Undef || to.iter().all(|&l| l == NOWHERE) {
                 continue;
             }
+            let pairs = || {
+                let lanes = to.iter().enumerate();
+                lanes.flat_map(|(lane, &mask)| WriteMask(mask).lanes().map(move |to| (lane, to)))
+            };
             if let Base::Literal(bits) = trace.base {
-                for (lane, &to) in to.iter().enumerate().filter(|(_, t)| **t != NOWHERE) {
+                for (lane, to) in pairs() {
                     literal[to as usize] = bits[lane];
                     literal_mask |= 1 << to;
                 }
+                continue;
+            }
+            let placed = trace.value().and_then(|v| self.homes.get(v)).filter(|h| h.reg == home.reg);
+            let stays = |lane: usize, to: u8| {
+                let holds = |h: &Home| h.lanes[trace.lanes[lane] as usize] >> to & 1 == 1;
+                trace.is_plain() && placed.as_ref().is_some_and(holds)
+            };
+            if pairs().all(|(lane, to)| stays(lane, to)) {
                 continue;
             }
             let mut src = self.operands(&[part], line)?[0];
@@ -437,11 +451,8 @@ impl<'x, 'f, 'a> Emitter<'x, 'f, 'a> {
                 // the next part's address could take its lane of a0
                 src = self.copied(src, width as u8, line);
             }
-            for (lane, &to) in to.iter().enumerate().filter(|(_, t)| **t != NOWHERE) {
+            for (lane, to) in pairs().filter(|&(lane, to)| !stays(lane, to)) {
                 let from = src.swizzle[lane];
-                if src.reg == home.reg && from == to && trace.is_plain() {
-                    continue;
-                }
                 let same = |g: &(Src, [u8; 4], u8)| {
                     (g.0.reg, g.0.rel, g.0.neg, g.0.abs) == (src.reg, src.rel, src.neg, src.abs)
                 };

@@ -5,7 +5,6 @@
 //! what is still to do instead of recursing, so nesting cannot overflow the stack.
 
 use super::emit::Emitter;
-use super::home::NOWHERE;
 use super::trace::Base;
 use crate::error::{Error, Resource};
 use crate::mach::{Dst, Inst as MachInst, Opcode, Reg, Src};
@@ -110,6 +109,9 @@ fn nest(e: &Emitter<'_, '_, '_>, depth: u32) -> Result<(), Error> {
     Ok(())
 }
 
+/// A lane that a move does not write.
+const NOWHERE: u8 = 0xff;
+
 /// A move into a block parameter's register.
 struct Move {
     dst: Reg,
@@ -140,10 +142,13 @@ fn moves(e: &mut Emitter<'_, '_, '_>, call: BlockCall<'_>, line: u32) -> Result<
             src = e.copied(src, e.func.ty(arg).lanes, line);
         }
         let mut lanes = [NOWHERE; 4];
-        for (lane, &to) in home.lanes.iter().enumerate().filter(|(_, t)| **t != NOWHERE) {
-            let stays = src.reg == home.reg && src.swizzle[lane] == to && trace.is_plain();
-            if !stays {
-                lanes[to as usize] = src.swizzle[lane];
+        let placed = trace.value().and_then(|v| e.homes.get(v)).filter(|h| h.reg == home.reg && trace.is_plain());
+        for (lane, &mask) in home.lanes.iter().enumerate() {
+            let there = placed.map_or(0, |h| h.lanes[trace.lanes[lane] as usize]);
+            for to in WriteMask(mask).lanes() {
+                if there >> to & 1 == 0 {
+                    lanes[to as usize] = src.swizzle[lane];
+                }
             }
         }
         pending.push(Move { dst: home.reg, lanes, src });

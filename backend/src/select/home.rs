@@ -25,15 +25,23 @@ use ir::types::WriteMask;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// A lane that has no place because nothing demands it.
-pub(crate) const NOWHERE: u8 = 0xff;
+/// The mask of a lane that has no place because nothing demands it.
+pub(crate) const NOWHERE: u8 = 0;
 
 /// Where a value is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Home {
     pub reg: Reg,
-    /// Lane of the register for each lane of the value, or [`NOWHERE`].
+    /// Lanes of the register that hold each lane of the value, as masks: one result may be wanted in
+    /// several lanes.
     pub lanes: [u8; 4],
+}
+
+impl Home {
+    /// The lane to read each lane of the value from; 0 for lanes without a place.
+    pub fn read(&self) -> [u8; 4] {
+        self.lanes.map(|m| if m == NOWHERE { 0 } else { m.trailing_zeros() as u8 })
+    }
 }
 
 /// The homes of all computed values.
@@ -62,7 +70,7 @@ struct Builder<'x, 'f, 'a> {
     homes: SecondaryMap<Value, Option<Home>>,
 }
 
-/// The parts of a `Cat` by the value that they pick lanes of: its lanes to the gather's lanes.
+/// The parts of a `Cat` by the value that they pick lanes of: its lanes to masks of lanes.
 type Claims = SmallVec<[(Value, [u8; 4], u32); 4]>;
 
 impl Homes {
@@ -222,7 +230,7 @@ impl Builder<'_, '_, '_> {
         self.homes[value].is_none()
             && self.is_computed(value)
             && demanded.lanes().all(|l| lanes[l as usize] != NOWHERE)
-            && (!self.is_in_place(value) || demanded.lanes().all(|l| lanes[l as usize] == l))
+            && (!self.is_in_place(value) || demanded.lanes().all(|l| lanes[l as usize] == 1 << l))
     }
 
     /// A register of its own for a value that has no home yet.
@@ -235,8 +243,9 @@ impl Builder<'_, '_, '_> {
         let mut lanes = [NOWHERE; 4];
         let mut next = 0;
         for lane in demanded.lanes() {
-            lanes[lane as usize] = if in_place { lane } else { next };
-            next = lanes[lane as usize] + 1;
+            let to = if in_place { lane } else { next };
+            lanes[lane as usize] = 1 << to;
+            next = to + 1;
         }
         self.homes[value] = Some(Home { reg: program.make_virtual(next), lanes });
     }
@@ -248,7 +257,7 @@ impl Builder<'_, '_, '_> {
         if !self.target.direct_outputs || !trace.is_plain() || self.demand[base].reads != 1 {
             return;
         }
-        let Some(lanes) = invert(mask.lanes().map(|l| (trace.lanes[l as usize], l))) else { return };
+        let lanes = invert(mask.lanes().map(|l| (trace.lanes[l as usize], 1 << l)));
         let all = mask.lanes().fold(0, |m, l| m | 1 << trace.lanes[l as usize]);
         // lanes of a dead store are demanded but have no place
         self.demand[base].lanes &= all;
@@ -280,7 +289,7 @@ impl Builder<'_, '_, '_> {
             }
             let width = self.width(arg);
             let pairs = (0..width).map(|l| (trace.lanes[l as usize], home.lanes[l as usize]));
-            let Some(lanes) = invert(pairs.filter(|p| p.1 != NOWHERE)) else { continue };
+            let lanes = invert(pairs);
             let all = (0..4).filter(|&l| lanes[l] != NOWHERE).fold(0, |m, l| m | 1 << l);
             self.demand[base].lanes &= all;
             if self.may_claim(base, lanes) {
@@ -310,10 +319,7 @@ impl Builder<'_, '_, '_> {
             });
             claims[index].2 += 1;
             for (lane, &to) in to.iter().enumerate() {
-                let slot = &mut claims[index].1[trace.lanes[lane] as usize];
-                if *slot == NOWHERE {
-                    *slot = to;
-                }
+                claims[index].1[trace.lanes[lane] as usize] |= to;
             }
         }
         claims
@@ -339,15 +345,9 @@ impl Builder<'_, '_, '_> {
     }
 }
 
-/// Turns pairs (lane of the value, lane of the register) into a lane table; none when a lane of the
-/// value is wanted in two places.
-fn invert(pairs: impl Iterator<Item = (u8, u8)>) -> Option<[u8; 4]> {
+/// Turns pairs (lane of the value, mask of the register's lanes) into a table.
+fn invert(pairs: impl Iterator<Item = (u8, u8)>) -> [u8; 4] {
     let mut lanes = [NOWHERE; 4];
-    for (from, to) in pairs {
-        if lanes[from as usize] != NOWHERE {
-            return None;
-        }
-        lanes[from as usize] = to;
-    }
-    Some(lanes)
+    pairs.for_each(|(from, to)| lanes[from as usize] |= to);
+    lanes
 }
