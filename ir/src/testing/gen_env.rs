@@ -86,7 +86,11 @@ impl Env for GenEnv {
     fn texture(&self, request: &TexRequest) -> [f32; 4] {
         let (level, slope) = match request.lod {
             Lod::Explicit(level) => (level, 0.25),
-            Lod::Implicit { bias, ddx, ddy } => (bias, ddx.iter().sum::<f32>() - 0.5 * ddy.iter().sum::<f32>()),
+            Lod::Implicit { bias, ddx, ddy } => {
+                // the level comes from the lanes that the shape names, not from a shadow reference
+                let sum = |d: [f32; 4]| d.iter().take(request.dim.coords() as usize).sum::<f32>();
+                (bias, sum(ddx) - 0.5 * sum(ddy))
+            }
         };
         let mut phase = 0.3 * request.sampler.as_u32() as f32 + 0.7 * request.elem as f32 + 0.1 * level + 0.2 * slope;
         phase += 0.05 * f32::from(request.dim.coords());
