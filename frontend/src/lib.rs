@@ -145,14 +145,7 @@ pub fn analyze<'a>(
     stage: Stage,
     options: &Options<'_>,
 ) -> Analyzed<'a> {
-    let parsed = parse(arena, sources, file, options);
-    if parsed.has_errors() {
-        return Analyzed { shader: None, diagnostics: parsed.diagnostics };
-    }
-    let mut diagnostics = parsed.diagnostics;
-    let (shader, found) = check::check(arena, &parsed.unit, stage, &options.limits);
-    diagnostics.extend(found);
-    Analyzed { shader, diagnostics }
+    analyze_units(arena, sources, &[file], stage, options)
 }
 
 /// Text to three-address code, or the findings with at least one error.
@@ -173,7 +166,41 @@ pub fn compile(
     stage: Stage,
     options: &Options<'_>,
 ) -> Result<Compiled, Vec<Diagnostic>> {
-    let Analyzed { shader, mut diagnostics } = analyze(arena, sources, file, stage, options);
+    compile_units(arena, sources, &[file], stage, options)
+}
+
+/// Text to typed tree for a stage of several texts, which OpenGL links into one.
+pub fn analyze_units<'a>(
+    arena: &'a Bump,
+    sources: &mut SourceMap,
+    files: &[FileId],
+    stage: Stage,
+    options: &Options<'_>,
+) -> Analyzed<'a> {
+    let mut diagnostics = Vec::new();
+    let mut units = Vec::new();
+    for &file in files {
+        let parsed = parse(arena, sources, file, options);
+        units.push(parsed.unit);
+        diagnostics.extend(parsed.diagnostics);
+    }
+    if diagnostics.iter().any(|d| d.severity == Severity::Error) {
+        return Analyzed { shader: None, diagnostics };
+    }
+    let (shader, found) = check::check_units(arena, &units, stage, &options.limits);
+    diagnostics.extend(found);
+    Analyzed { shader, diagnostics }
+}
+
+/// [`compile`] for a stage of several texts.
+pub fn compile_units(
+    arena: &Bump,
+    sources: &mut SourceMap,
+    files: &[FileId],
+    stage: Stage,
+    options: &Options<'_>,
+) -> Result<Compiled, Vec<Diagnostic>> {
+    let Analyzed { shader, mut diagnostics } = analyze_units(arena, sources, files, stage, options);
     let Some(shader) = shader else { return Err(diagnostics) };
     match lower::lower(&shader, sources) {
         Ok(program) => Ok(Compiled { program, warnings: diagnostics }),

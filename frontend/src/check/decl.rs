@@ -303,9 +303,17 @@ impl<'a> Checker<'a> {
             self.report(diagnostic, "GLSL 1.10 section 4.2.2");
             return None;
         }
-        let id = VarId(self.vars.len() as u32);
+        let linked = self.current.is_none() && var.role != Role::Const;
+        let known = if linked { self.linked_vars.get(name.text).copied() } else { None };
+        let id = known.unwrap_or(VarId(self.vars.len() as u32));
         meaning.var = Some(id);
         meaning.span = name.span;
+        if known.is_some() {
+            return self.link_var(id, &var);
+        }
+        if linked {
+            self.linked_vars.insert(name.text, id);
+        }
         if !matches!(var.role, Role::Const) && !var.ty.is_unsized() {
             self.registers += var.ty.regs();
         }
@@ -320,6 +328,38 @@ impl<'a> Checker<'a> {
         if self.registers > MAX_REGISTERS {
             self.too_many_registers(name.span);
         }
+        Some(id)
+    }
+
+    /// A variable that an earlier text of the stage declares too.
+    fn link_var(&mut self, id: VarId, var: &Var<'a>) -> Option<VarId> {
+        let before = *self.var(id);
+        let ty = match (before.ty, var.ty) {
+            (Ty::Array(a, 0), Ty::Array(b, _)) if a == b => var.ty,
+            (Ty::Array(a, _), Ty::Array(b, 0)) if a == b => before.ty,
+            (a, b) if a == b => a,
+            _ => Ty::Error,
+        };
+        let values = before.value.is_none() || var.value.is_none() || before.value == var.value;
+        if ty.is_error() || before.role != var.role || !values {
+            let message = format!(
+                "`{}` is {} {} here and {} {} in another text of the stage{}",
+                var.name,
+                var.role.word(),
+                var.ty,
+                before.role.word(),
+                before.ty,
+                if values { "" } else { ", with other values" }
+            );
+            let diagnostic = Diagnostic::error("link-mismatch", var.span, message).label(before.span, "declared here");
+            self.report(diagnostic, "GLSL 1.10 section 4.3");
+            return None;
+        }
+        let at = &mut self.vars[id.0 as usize];
+        at.ty = ty;
+        at.value = at.value.or(var.value);
+        at.invariant |= var.invariant;
+        at.centroid |= var.centroid;
         Some(id)
     }
 

@@ -202,7 +202,7 @@ impl<'a> Checker<'a> {
                 meaning.span = name.span;
             }
         }
-        let known = self.by_name.get(name.text).cloned().unwrap_or_default();
+        let known = self.linked_funcs.get(name.text).cloned().unwrap_or_default();
         for id in known {
             let func = self.funcs[id.0 as usize];
             let same = func.params.len() == params.len()
@@ -229,6 +229,11 @@ impl<'a> Checker<'a> {
                 self.report(diagnostic, NOTE);
                 return None;
             }
+            // Declared by an earlier text of the stage only: now this one knows it too.
+            let here = self.by_name.entry(name.text).or_default();
+            if !here.contains(&id) {
+                here.push(id);
+            }
             return Some(id);
         }
         let types: Vec<String> = params.iter().map(|p| format!("{} {}", p.role.word(), p.ty)).collect();
@@ -243,6 +248,7 @@ impl<'a> Checker<'a> {
         let params = self.arena.alloc_slice_copy(&ids);
         let id = self.new_func(Func { name: name.text, params, result, body: None, span: name.span });
         self.by_name.entry(name.text).or_default().push(id);
+        self.linked_funcs.entry(name.text).or_default().push(id);
         Some(id)
     }
 

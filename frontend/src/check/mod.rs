@@ -48,9 +48,27 @@ pub fn check<'a>(
     stage: Stage,
     limits: &Limits,
 ) -> (Option<Shader<'a>>, Vec<Diagnostic>) {
-    let mut checker = Checker::new(arena, unit, stage, limits);
-    checker.unit(unit);
-    checker.finish(unit)
+    check_units(arena, std::slice::from_ref(unit), stage, limits)
+}
+
+/// Checks the texts of one stage together, as OpenGL links several shader objects: each has its own
+/// names, but functions of one signature and variables of one name outside functions are the same.
+pub fn check_units<'a>(
+    arena: &'a Bump,
+    units: &[TranslationUnit<'a>],
+    stage: Stage,
+    limits: &Limits,
+) -> (Option<Shader<'a>>, Vec<Diagnostic>) {
+    let Some(first) = units.first() else {
+        return (None, vec![Diagnostic::error("missing-main", Span::default(), "the stage has no text")]);
+    };
+    let mut checker = Checker::new(arena, first, stage, limits);
+    checker.unit(first);
+    for unit in &units[1..] {
+        checker.next_unit(unit);
+        checker.unit(unit);
+    }
+    checker.finish(units)
 }
 
 /// The state of one run.
@@ -62,7 +80,12 @@ struct Checker<'a> {
     funcs: Vec<Func<'a>>,
     /// Which functions each function calls, with the place of the first call.
     calls: Vec<Vec<(FuncId, Span)>>,
+    /// The functions that this text declares, and those of all texts.
     by_name: FxHashMap<&'a str, Vec<FuncId>>,
+    linked_funcs: FxHashMap<&'a str, Vec<FuncId>>,
+    /// Variables outside functions of all texts, and named structs.
+    linked_vars: FxHashMap<&'a str, VarId>,
+    linked_structs: FxHashMap<&'a str, &'a crate::typed::StructTy<'a>>,
     scopes: Scopes<'a>,
     builtin_vars: FxHashMap<&'static str, VarId>,
     builtin_structs: Vec<&'a crate::typed::StructTy<'a>>,
@@ -92,6 +115,9 @@ impl<'a> Checker<'a> {
             funcs: Vec::new(),
             calls: Vec::new(),
             by_name: FxHashMap::default(),
+            linked_funcs: FxHashMap::default(),
+            linked_vars: FxHashMap::default(),
+            linked_structs: FxHashMap::default(),
             scopes: Scopes::new(),
             builtin_vars: FxHashMap::default(),
             builtin_structs: Vec::new(),
@@ -154,6 +180,26 @@ impl<'a> Checker<'a> {
         &self.vars[id.0 as usize]
     }
 
+    /// Forgets the names of the text before.
+    fn next_unit(&mut self, unit: &TranslationUnit<'a>) {
+        if unit.version != self.features.version {
+            let span = unit.items.first().map(|i| i.span).unwrap_or_default();
+            let message = format!(
+                "the texts of one stage have versions {} and {}",
+                self.features.version.number(),
+                unit.version.number()
+            );
+            self.error("version-mismatch", span, message, "GLSL 1.20 section 3.3");
+        }
+        self.features = Features::new(self.features.version, self.features.stage, unit.extensions);
+        self.scopes = Scopes::new();
+        self.by_name = FxHashMap::default();
+        self.float_precision = vec![!unit.version.is_es() || self.features.stage == Stage::Vertex];
+        for ty in self.builtin_structs.clone() {
+            self.scopes.here(ty.name).ty = Some(ty);
+        }
+    }
+
     fn unit(&mut self, unit: &TranslationUnit<'a>) {
         for item in unit.items {
             if self.diags.stopped() {
@@ -170,9 +216,9 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn finish(mut self, unit: &TranslationUnit<'a>) -> (Option<Shader<'a>>, Vec<Diagnostic>) {
+    fn finish(mut self, units: &[TranslationUnit<'a>]) -> (Option<Shader<'a>>, Vec<Diagnostic>) {
         self.size_open_arrays();
-        let main = self.find_main(unit);
+        let main = self.find_main(units);
         self.check_call_graph(main);
         if let (Some(color), Some(data)) = (self.wrote_color, self.wrote_data) {
             let diagnostic =
@@ -192,7 +238,7 @@ impl<'a> Checker<'a> {
             inits: self.inits,
             main,
             names: self.names,
-            invariant_all: unit.pragmas.iter().any(|p| p.kind == PragmaKind::InvariantAll),
+            invariant_all: units.iter().flat_map(|u| u.pragmas).any(|p| p.kind == PragmaKind::InvariantAll),
         };
         (Some(shader), self.diags.into_vec())
     }
@@ -218,11 +264,11 @@ impl<'a> Checker<'a> {
         self.diags.fatal(Diagnostic::error("too-many-registers", span, message));
     }
 
-    fn find_main(&mut self, unit: &TranslationUnit<'a>) -> Option<FuncId> {
-        let main = self.by_name.get("main").and_then(|ids| ids.first()).copied();
+    fn find_main(&mut self, units: &[TranslationUnit<'a>]) -> Option<FuncId> {
+        let main = self.linked_funcs.get("main").and_then(|ids| ids.first()).copied();
         let defined = main.filter(|id| self.funcs[id.0 as usize].body.is_some());
         if defined.is_none() && !self.diags.has_errors() {
-            let span = unit.items.last().map(|i| i.span).unwrap_or_default();
+            let span = units.last().and_then(|u| u.items.last()).map(|i| i.span).unwrap_or_default();
             self.error("missing-main", span, "the shader has no function `main`", "GLSL 1.10 section 6.1");
         }
         defined

@@ -185,7 +185,7 @@ impl<'a> Checker<'a> {
             self.error("empty-struct", def.span, "a struct needs a field", "GLSL 1.10 section 4.1.8");
             return Ty::Error;
         }
-        let ty = self.new_struct(def.name.map_or("", |n| n.text), fields);
+        let ty = self.linked_struct(def.name.map_or("", |n| n.text), fields);
         if Ty::Struct(ty).depth() > MAX_TYPE_DEPTH {
             let message = format!("structs nest deeper than {MAX_TYPE_DEPTH}");
             self.error("type-too-deep", def.span, message, "");
@@ -228,6 +228,25 @@ impl<'a> Checker<'a> {
         let id = self.structs;
         self.structs += 1;
         self.arena.alloc(StructTy { id, name, fields: self.arena.alloc_slice_copy(&fields) })
+    }
+
+    /// The struct that an earlier text of the stage declares with the same name and fields, or a new
+    /// one: so both texts mean the same type.
+    fn linked_struct(&mut self, name: &'a str, fields: Vec<FieldTy<'a>>) -> &'a StructTy<'a> {
+        let global = self.scopes.is_global() && !name.is_empty();
+        if global
+            && self.scopes.here(name).ty.is_none()
+            && let Some(known) = self.linked_structs.get(name)
+            && known.fields.len() == fields.len()
+            && known.fields.iter().zip(&fields).all(|(a, b)| a.name == b.name && a.ty == b.ty)
+        {
+            return known;
+        }
+        let ty = self.new_struct(name, fields);
+        if global {
+            self.linked_structs.insert(name, ty);
+        }
+        ty
     }
 
     pub(super) fn declare_builtin_structs(&mut self) {

@@ -202,13 +202,11 @@ impl<'a> Lowerer<'_, 'a> {
 
     /// A fresh temporary of one register.
     pub(super) fn temp(&mut self, ty: Type) -> R<Var> {
-        loop {
+        self.temps += 1;
+        while self.taken.binary_search(&self.temps).is_ok() {
             self.temps += 1;
-            let name = format!("t{}", self.temps);
-            if self.names.insert(name.clone()) {
-                return self.declare(VarDecl::new(name, VarKind::Temp, ty));
-            }
         }
+        self.declare(VarDecl::new(format!("t{}", self.temps), VarKind::Temp, ty))
     }
 
     /// The kind of one lane of a variable.

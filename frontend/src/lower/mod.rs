@@ -83,6 +83,8 @@ struct Lowerer<'s, 'a> {
     names: FxHashSet<String>,
     func_names: FxHashSet<String>,
     temps: u32,
+    /// Numbers that a temporary's name must not have, because the text has a variable of it.
+    taken: Vec<u32>,
     storages: Vec<Storage<'a>>,
     globals: FxHashMap<VarId, usize>,
     locals: FxHashMap<VarId, usize>,
@@ -119,6 +121,9 @@ impl<'s, 'a> Lowerer<'s, 'a> {
         let starts = |text: &str| {
             std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i as u32 + 1)).collect::<Vec<u32>>()
         };
+        let number = |name: &str| name.strip_prefix('t')?.parse::<u32>().ok();
+        let mut taken: Vec<u32> = shader.vars.iter().filter_map(|v| number(v.name)).collect();
+        taken.sort_unstable();
         Lowerer {
             shader,
             vars: PrimaryMap::new(),
@@ -126,6 +131,7 @@ impl<'s, 'a> Lowerer<'s, 'a> {
             names: FxHashSet::default(),
             func_names: FxHashSet::default(),
             temps: 0,
+            taken,
             storages: Vec::new(),
             globals: FxHashMap::default(),
             locals: FxHashMap::default(),
