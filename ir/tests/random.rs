@@ -72,3 +72,25 @@ fn inlining_and_ssa_keep_every_bit() {
         });
     }
 }
+
+#[test]
+fn tame_programs_stay_of_normal_size() {
+    let (mut outputs, mut differing) = (0, 0);
+    for seed in 0..200 {
+        let options = GenOptions { tame: true, ..options(seed) };
+        let program = generate(seed, &options).program;
+        let mut seen = Vec::new();
+        with_envs(seed, &program, true, |env| {
+            let result = tac::interp::run(&program, env, Default::default()).unwrap();
+            for value in result.lanes.values().flatten().flatten() {
+                assert!(value.is_finite() && value.abs() <= 16.0, "seed {seed}: {value}");
+                outputs += 1;
+            }
+            seen.push(result);
+        });
+        differing += usize::from(seen[0] != seen[1]);
+    }
+    assert!(outputs > 1000, "{outputs}");
+    // What programs compute depends on their inputs.
+    assert!(differing > 150, "{differing}");
+}

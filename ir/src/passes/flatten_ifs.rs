@@ -19,7 +19,7 @@ use crate::analysis::Cfg;
 use crate::builder::{Builder, map_uses};
 use crate::entity::{Block, Inst, Value};
 use crate::func::{BlockCall, Function, Imm, InstData, Terminator};
-use crate::op::{Effect, Op};
+use crate::op::{Effect, Form, Op};
 use crate::pass::{PassCtx, PassError};
 use crate::structure::restructure;
 use crate::types::Scalar;
@@ -141,7 +141,7 @@ fn may_flatten(func: &Function<'_>, then: &Side<'_>, other: &Side<'_>, always: b
 /// Whether flattening is worth its slots.
 fn pays(func: &Function<'_>, then: &Side<'_>, other: &Side<'_>, ctx: &PassCtx) -> bool {
     let slots = |side: &Side<'_>| -> u32 {
-        insts(func, side).iter().fold(0u32, |sum, &inst| sum.saturating_add(ctx.costs.slots(func.insts[inst].op)))
+        insts(func, side).iter().fold(0u32, |sum, &inst| sum.saturating_add(op_slots(func.insts[inst].op, ctx)))
     };
     let (then_slots, other_slots) = (slots(then), slots(other));
     let both = then_slots.saturating_add(other_slots);
@@ -150,6 +150,18 @@ fn pays(func: &Function<'_>, then: &Side<'_>, other: &Side<'_>, ctx: &PassCtx) -
     }
     let else_slots = if insts(func, other).is_empty() && then_slots > 0 { 0 } else { ctx.costs.else_ };
     then_slots.min(other_slots) <= ctx.costs.branch + else_slots && both <= MAX_SIDES
+}
+
+/// Slots of an operation; of the language's ones, about what they become.
+fn op_slots(op: Op, ctx: &PassCtx) -> u32 {
+    match op {
+        Op::Mov => 0,
+        Op::Div | Op::Sqrt | Op::Lrp | Op::Trunc => 2,
+        Op::Pow | Op::Nrm | Op::Sign => 3,
+        Op::Idiv => 6,
+        op if op.form() == Form::Source => 1,
+        op => ctx.costs.slots(op),
+    }
 }
 
 /// Moves both sides to the end of `head` and selects; returns the merge's arguments.

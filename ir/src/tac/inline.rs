@@ -50,6 +50,9 @@ impl fmt::Display for InlineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             InlineError::Invalid(error) => error.fmt(f),
+            InlineError::TooLarge { size: usize::MAX, limit } => {
+                write!(f, "after inlining the shader has more instructions than can be counted, the bound is {limit}")
+            }
             InlineError::TooLarge { size, limit } => {
                 write!(f, "after inlining the shader has {size} instructions, the bound is {limit}")
             }
