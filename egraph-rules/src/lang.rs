@@ -463,8 +463,10 @@ pub fn make(egraph: &mut EGraph, op: Op, args: &[Id]) -> Id {
             if operand_of(egraph, args[0], Op::Abs).is_some() {
                 return args[0];
             }
+            // Of a value and its negation, which may each be a node of the other, the first stands for both.
             if let Some(inner) = operand_of(egraph, args[0], Op::Neg) {
-                return make(egraph, Op::Abs, &[inner]);
+                let first = egraph.find(inner).min(egraph.find(args[0]));
+                return egraph.add(Node::new(Head::Op(op), &[first]));
             }
         }
         Op::Sat if operand_of(egraph, args[0], Op::Sat).is_some() => return args[0],
