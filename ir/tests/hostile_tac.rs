@@ -50,7 +50,7 @@ fn long_code() {
     all_stages(&parse(&format!("{sums}MOV gl_FragColor.xy, x.xw\n")), 60);
     let loops = "MOV i.x, int(0)\nLOOP\nSLT p.x, i.x, int(3)\nIF p.x\nELSE\nBRK\nENDIF\nADD x.x, x.x, a[i.x + 0].x\n\
         ADD i.x, i.x, int(1)\nENDLOOP\n"
-        .repeat(400);
+        .repeat(1500);
     all_stages(&parse(&format!("{loops}MOV gl_FragColor.x, x.x\n")), 60);
 }
 

@@ -21,6 +21,7 @@ use crate::op::{Op, Shape};
 use crate::pass::{PassCtx, PassError};
 use crate::structure::restructure;
 use crate::types::Literal;
+use cranelift_entity::SecondaryMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Unrolls what it can.
@@ -28,34 +29,32 @@ pub fn run(func: &mut Function<'_>, ctx: &PassCtx) -> Result<bool, PassError> {
     let mut changed = false;
     let mut refused: FxHashSet<Block> = FxHashSet::default();
     for _ in 0..ctx.limits.max_rounds {
-        let loops = Loops::new(func);
-        let mut headers = loops.headers().to_vec();
-        headers.sort_by_key(|&h| std::cmp::Reverse(loops.depth(h)));
-        // One loop at a time: unrolling makes the loop nest stale. Outer loops copy inner ones that
-        // stay, so those are tried again as new loops.
-        let mut any = false;
-        let mut facts = Facts { cfg: Cfg::new(func), loops: Loops::new(func) };
-        let mut done: FxHashSet<Block> = FxHashSet::default();
+        let mut round = Round::new(func);
+        let mut headers = round.loops.headers().to_vec();
+        headers.sort_by_key(|&h| std::cmp::Reverse(round.loops.depth(h)));
         for header in headers {
-            let inside_done = done.iter().any(|&d| loops.contains(d, header) || loops.contains(header, d));
-            if inside_done || refused.contains(&header) {
+            if refused.contains(&header) || round.is_stale(func, header) {
                 continue;
             }
-            if unroll_loop(func, ctx, &facts, header) {
-                done.insert(header);
-                any = true;
-                facts = Facts { cfg: Cfg::new(func), loops: Loops::new(func) };
+            if unroll_loop(func, ctx, &mut round, header) {
+                round.done.insert(header);
+                let mut around = round.loops.parent(header);
+                while let Some(outer) = around
+                    && round.touched.insert(outer)
+                {
+                    around = round.loops.parent(outer);
+                }
             } else {
                 refused.insert(header);
             }
         }
-        if !any {
+        if round.done.is_empty() {
             break;
         }
         // An outer loop that was refused may have got known bounds inside by now.
-        refused.retain(|&h| !done.iter().any(|&d| loops.contains(h, d)));
+        refused.retain(|h| !round.touched.contains(h));
         changed = true;
-        restructure(func);
+        round.finish(func);
         if func.inst_count() > ctx.limits.max_insts {
             return Err(PassError::Limit { what: "max_insts", limit: ctx.limits.max_insts });
         }
@@ -63,23 +62,82 @@ pub fn run(func: &mut Function<'_>, ctx: &PassCtx) -> Result<bool, PassError> {
     Ok(changed)
 }
 
-/// What a value of the loop is in the turn being made.
-#[derive(Default)]
-struct Turn {
-    values: FxHashMap<Value, Value>,
-    blocks: FxHashMap<Block, Block>,
+/// Loops that are not inside each other are unrolled on facts gathered once; layout and uses change
+/// at the end of the round.
+struct Round {
+    cfg: Cfg,
+    loops: Loops,
+    /// Where each block stands in the layout.
+    places: SecondaryMap<Block, usize>,
+    /// Headers of unrolled loops.
+    done: FxHashSet<Block>,
+    /// Headers of the loops around them.
+    touched: FxHashSet<Block>,
+    /// First place, number of blocks, and what stands there instead.
+    splices: Vec<(usize, usize, Vec<Block>)>,
+    /// What stands for the values of unrolled loops behind them.
+    replaced: Replacements,
 }
 
-impl Turn {
-    fn value(&self, value: Value) -> Value {
-        self.values.get(&value).copied().unwrap_or(value)
+impl Round {
+    fn new(func: &Function<'_>) -> Round {
+        let mut places = SecondaryMap::with_capacity(func.blocks.len());
+        for (place, &block) in func.layout.iter().enumerate() {
+            places[block] = place;
+        }
+        Round {
+            cfg: Cfg::new(func),
+            loops: Loops::new(func),
+            places,
+            done: FxHashSet::default(),
+            touched: FxHashSet::default(),
+            splices: Vec::new(),
+            replaced: Replacements::new(),
+        }
+    }
+
+    /// Whether a loop is in, around, or joined to one that was unrolled in this round; outer loops
+    /// copy inner ones that stay, so those come again as new loops.
+    fn is_stale(&self, func: &Function<'_>, header: Block) -> bool {
+        let in_done = |block: Block| {
+            let mut around = self.loops.innermost(block);
+            while let Some(outer) = around {
+                if self.done.contains(&outer) {
+                    return true;
+                }
+                around = self.loops.parent(outer);
+            }
+            false
+        };
+        let exit_gone = func.blocks[header].loop_merge.is_some_and(|exit| self.done.contains(&exit));
+        self.touched.contains(&header)
+            || exit_gone
+            || in_done(header)
+            || self.cfg.preds(header).iter().any(|&p| in_done(p))
+    }
+
+    fn finish(mut self, func: &mut Function<'_>) {
+        self.splices.sort_by_key(|s| std::cmp::Reverse(s.0));
+        for (start, count, copies) in self.splices {
+            func.layout.splice(start..start + count, copies);
+        }
+        restructure(func);
+        self.replaced.apply(func);
     }
 }
 
-/// The function as it is now.
-struct Facts {
-    cfg: Cfg,
-    loops: Loops,
+/// What a value of the loop is in the turn being made.
+struct Turn<'r> {
+    values: FxHashMap<Value, Value>,
+    blocks: FxHashMap<Block, Block>,
+    /// For values of loops before this one.
+    replaced: &'r Replacements,
+}
+
+impl Turn<'_> {
+    fn value(&self, value: Value) -> Value {
+        self.values.get(&value).copied().unwrap_or_else(|| self.replaced.get(value))
+    }
 }
 
 /// Where a turn goes on.
@@ -89,23 +147,22 @@ enum End {
 }
 
 /// Copies turn after turn; on success the loop's blocks are no longer reached.
-fn unroll_loop(func: &mut Function<'_>, ctx: &PassCtx, facts: &Facts, header: Block) -> bool {
+fn unroll_loop(func: &mut Function<'_>, ctx: &PassCtx, round: &mut Round, header: Block) -> bool {
     let Some(exit) = func.blocks[header].loop_merge else { return false };
-    let Facts { cfg, loops } = facts;
-    let Some(start) = func.layout.iter().position(|&b| b == header) else { return false };
+    let (cfg, loops, start) = (&round.cfg, &round.loops, round.places[header]);
     let inside: Vec<Block> = func.layout[start..].iter().copied().take_while(|&b| loops.contains(header, b)).collect();
     let inner: Vec<Block> =
         inside.iter().copied().filter(|&b| b != header && func.blocks[b].loop_merge.is_some()).collect();
-    let outside: Vec<Block> = cfg.preds(header).iter().copied().filter(|p| !inside.contains(p)).collect();
+    let outside: Vec<Block> = cfg.preds(header).iter().copied().filter(|&p| !loops.contains(header, p)).collect();
     let [before] = outside[..] else { return false };
     let Some(entry) = func.successors(before).find(|c| c.block == header) else { return false };
 
-    let mut args: Vec<Value> = entry.args.to_vec();
+    let mut args: Vec<Value> = entry.args.iter().map(|&a| round.replaced.get(a)).collect();
     let mut copies: Vec<Block> = Vec::new();
     let mut previous: Option<Block> = None;
     let mut budget = ctx.options.unroll.max_insts;
     for _ in 0..=ctx.options.unroll.max_trips {
-        let mut turn = Turn::default();
+        let mut turn = Turn { values: FxHashMap::default(), blocks: FxHashMap::default(), replaced: &round.replaced };
         for (&param, &arg) in func.blocks[header].params.iter().zip(&args) {
             turn.values.insert(param, arg);
         }
@@ -123,14 +180,11 @@ fn unroll_loop(func: &mut Function<'_>, ctx: &PassCtx, facts: &Facts, header: Bl
             End::Behind(block, to) => {
                 func.blocks[block].term = Terminator::Jump(func.call(exit, &to));
                 redirect(func, before, header, copies[0]);
-                func.layout.splice(start..start + inside.len(), copies);
-                // What follows sees the values of the last turn.
-                let mut replaced = Replacements::new();
                 let mut last: Vec<(Value, Value)> = turn.values.into_iter().collect();
                 last.sort();
-                last.into_iter().for_each(|(old, new)| replaced.set(old, new));
-                restructure(func);
-                replaced.apply(func);
+                round.splices.push((start, inside.len(), copies));
+                // What follows sees the values of the last turn.
+                last.into_iter().for_each(|(old, new)| round.replaced.set(old, new));
                 return true;
             }
         }
@@ -161,7 +215,7 @@ fn copy_turn(
     inside: &[Block],
     inner: &[Block],
     exit: Block,
-    turn: &mut Turn,
+    turn: &mut Turn<'_>,
     budget: &mut usize,
 ) -> Option<End> {
     let header = inside[0];
@@ -195,7 +249,7 @@ fn copy_turn(
             let merge_copy = *turn.blocks.entry(merge).or_insert_with(|| func.make_block());
             func.blocks[copy].loop_merge = Some(merge_copy);
         }
-        let mut go = |func: &mut Function<'_>, call: BlockCall<'_>, turn: &mut Turn| -> (Block, Vec<Value>) {
+        let mut go = |func: &mut Function<'_>, call: BlockCall<'_>, turn: &mut Turn<'_>| -> (Block, Vec<Value>) {
             let args: Vec<Value> = call.args.iter().map(|&a| turn.value(a)).collect();
             if call.block == header || call.block == exit {
                 ends += 1;
@@ -243,7 +297,7 @@ fn copy_turn(
 }
 
 /// Copies an instruction, as a literal when it is known.
-fn copy_inst(func: &mut Function<'_>, ctx: &PassCtx, inst: crate::entity::Inst, to: Block, turn: &mut Turn) {
+fn copy_inst(func: &mut Function<'_>, ctx: &PassCtx, inst: crate::entity::Inst, to: Block, turn: &mut Turn<'_>) {
     let data = func.insts[inst];
     let args: Vec<Value> = data.args.iter().map(|&a| turn.value(a)).collect();
     let ty = data.result.expand().map(|r| func.ty(r));
