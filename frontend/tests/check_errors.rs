@@ -135,6 +135,7 @@ const CASES: &[(Version, Stage, &str)] = &[
     (Es100, Vertex, "lowp bool b;"),
     (Es100, Vertex, "precision mediump vec2;"),
     (Es100, Vertex, "float f(); float f();"),
+    (Es100, Vertex, "highp float f(); mediump float f() { return 1.0; }"),
     (Glsl110, Fragment, "void f() { gl_FragColor = vec4(1.0); gl_FragData[0] = vec4(1.0); }"),
     (Glsl110, Fragment, "float x;"),
     (Glsl110, Vertex, "float f(float a[]) { return a[0]; }"),
@@ -219,6 +220,7 @@ fn legal_texts_pass_without_a_finding() {
             Fragment,
             "precision mediump float; varying vec2 v; invariant varying vec3 w; void f() { lowp vec4 x = vec4(v, w); }",
         ),
+        (Es100, Fragment, "precision mediump float; float f(); mediump float f() { return 1.0; }"),
         (Es100, Fragment, "varying mediump vec2 v; void f() { highp float x = v.x; int n = 3; }"),
         (Es100, Vertex, "void f(int x) { { int x = 3; } for (int i = 0; i < 3; i++) { int i = 4; } }"),
     ];

@@ -9,7 +9,7 @@ impl<'a> Checker<'a> {
     /// `type(args)`
     pub(super) fn construct(&mut self, spec: &TypeSpec<'a>, args: &'a [ast::Expr<'a>], span: Span) -> &'a Expr<'a> {
         // A constructor asks for no precision, so the rule about missing ones must not see it.
-        self.float_precision.push(true);
+        self.float_precision.push(Some(ast::Precision::High));
         let ty = self.type_spec(spec);
         self.float_precision.pop();
         let args: Vec<&'a Expr<'a>> = args.iter().map(|a| self.expr(a)).collect();

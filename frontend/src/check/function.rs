@@ -5,6 +5,7 @@ use crate::ast::{self, Direction, FunctionHeader};
 use crate::builtins;
 use crate::typed::{Block, Func, FuncId, NameEntry, Role, Stmt, StmtKind, Ty, Var, VarId};
 use ir::diag::{Diagnostic, Span};
+use ir::types::Scalar;
 
 const NOTE: &str = "GLSL 1.10 section 6.1";
 
@@ -56,7 +57,7 @@ impl<'a> Checker<'a> {
         });
         self.current = Some(id);
         self.scopes.push_function(header.name.text);
-        let precision = self.float_precision.last().copied().unwrap_or(true);
+        let precision = self.float_precision.last().copied().flatten();
         self.float_precision.push(precision);
         let mut ids = Vec::new();
         for (param, var) in header.params.iter().zip(params) {
@@ -143,6 +144,7 @@ impl<'a> Checker<'a> {
         let id = FuncId(self.funcs.len() as u32);
         self.funcs.push(func);
         self.calls.push(Vec::new());
+        self.precisions.push(None);
         id
     }
 
@@ -164,6 +166,12 @@ impl<'a> Checker<'a> {
         };
         self.error("bad-result", header.result.span, bad, NOTE);
         Ty::Error
+    }
+
+    /// The precision of a result of floats, written or by default.
+    fn result_precision(&self, header: &FunctionHeader<'a>, result: Ty<'a>) -> Option<ast::Precision> {
+        let default = self.float_precision.last().copied().flatten();
+        if result.scalar() == Some(Scalar::Float) { header.result.precision.or(default) } else { None }
     }
 
     /// Enters the function, or finds its earlier declaration.
@@ -218,6 +226,13 @@ impl<'a> Checker<'a> {
                 self.report(diagnostic, NOTE);
                 return None;
             }
+            if self.is_es() && self.precisions[id.0 as usize] != self.result_precision(header, result) {
+                let message = format!("the result of `{}` has another precision than declared before", name.text);
+                let diagnostic =
+                    Diagnostic::error("mismatched-prototype", name.span, message).label(before, "declared here first");
+                self.report(diagnostic, "GLSL ES 1.00 section 4.5.2");
+                return None;
+            }
             let plain = |role| match role {
                 Role::Param { direction, .. } => direction,
                 _ => Direction::In,
@@ -247,6 +262,7 @@ impl<'a> Checker<'a> {
         let ids: Vec<VarId> = params.into_iter().map(|p| self.unnamed(p)).collect();
         let params = self.arena.alloc_slice_copy(&ids);
         let id = self.new_func(Func { name: name.text, params, result, body: None, span: name.span });
+        self.precisions[id.0 as usize] = self.result_precision(header, result);
         self.by_name.entry(name.text).or_default().push(id);
         self.linked_funcs.entry(name.text).or_default().push(id);
         Some(id)

@@ -41,6 +41,10 @@ pub const MAX_REGISTERS: u64 = 65_536;
 /// How deep structs and arrays may nest in each other; error `type-too-deep`.
 pub const MAX_TYPE_DEPTH: usize = 64;
 
+/// The codes of what is wrong between texts, not in one: a text whose errors are all of these is a
+/// legal shader object of OpenGL, which only cannot be linked by itself.
+pub const LINK_ERRORS: &[&str] = &["missing-main", "undefined-function", "link-mismatch", "version-mismatch"];
+
 /// Checks a shader. The shader is `None` exactly when the list holds an error.
 pub fn check<'a>(
     arena: &'a Bump,
@@ -71,6 +75,11 @@ pub fn check_units<'a>(
     checker.finish(units)
 }
 
+/// ES fragment shaders have no default precision for float (ES 1.00 section 4.5.3).
+fn default_precision(version: Version, stage: Stage) -> Option<ast::Precision> {
+    (!version.is_es() || stage == Stage::Vertex).then_some(ast::Precision::High)
+}
+
 /// The state of one run.
 struct Checker<'a> {
     arena: &'a Bump,
@@ -78,6 +87,8 @@ struct Checker<'a> {
     diags: Diags,
     vars: Vec<Var<'a>>,
     funcs: Vec<Func<'a>>,
+    /// The precision of each function's result as written.
+    precisions: Vec<Option<ast::Precision>>,
     /// Which functions each function calls, with the place of the first call.
     calls: Vec<Vec<(FuncId, Span)>>,
     /// The functions that this text declares, and those of all texts.
@@ -99,7 +110,8 @@ struct Checker<'a> {
     registers: u64,
     wrote_color: Option<Span>,
     wrote_data: Option<Span>,
-    float_precision: Vec<bool>,
+    /// The default precision of float in each scope.
+    float_precision: Vec<Option<ast::Precision>>,
     /// Lanes of all folded constants together.
     const_lanes: Cell<u64>,
 }
@@ -113,6 +125,7 @@ impl<'a> Checker<'a> {
             diags: Diags::new(limits.errors),
             vars: Vec::new(),
             funcs: Vec::new(),
+            precisions: Vec::new(),
             calls: Vec::new(),
             by_name: FxHashMap::default(),
             linked_funcs: FxHashMap::default(),
@@ -130,8 +143,7 @@ impl<'a> Checker<'a> {
             registers: 0,
             wrote_color: None,
             wrote_data: None,
-            // ES fragment shaders have no default precision for float (ES 1.00 section 4.5.3).
-            float_precision: vec![!unit.version.is_es() || stage == Stage::Vertex],
+            float_precision: vec![default_precision(unit.version, stage)],
             const_lanes: Cell::new(0),
         };
         checker.declare_builtin_structs();
@@ -194,7 +206,7 @@ impl<'a> Checker<'a> {
         self.features = Features::new(self.features.version, self.features.stage, unit.extensions);
         self.scopes = Scopes::new();
         self.by_name = FxHashMap::default();
-        self.float_precision = vec![!unit.version.is_es() || self.features.stage == Stage::Vertex];
+        self.float_precision = vec![default_precision(self.features.version, self.features.stage)];
         for ty in self.builtin_structs.clone() {
             self.scopes.here(ty.name).ty = Some(ty);
         }

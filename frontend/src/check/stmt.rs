@@ -22,7 +22,7 @@ impl<'a> Checker<'a> {
     /// Statements in a scope of their own.
     fn scoped(&mut self, stmts: &[ast::Stmt<'a>]) -> Block<'a> {
         self.scopes.push();
-        let precision = self.float_precision.last().copied().unwrap_or(true);
+        let precision = self.float_precision.last().copied().flatten();
         self.float_precision.push(precision);
         let stmts = self.statements(stmts);
         self.float_precision.pop();

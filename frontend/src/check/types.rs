@@ -64,14 +64,14 @@ impl<'a> Checker<'a> {
                 let message = format!("`{base}` takes no precision");
                 self.error("bad-precision", spec.span, message, "GLSL ES 1.00 section 4.5.2");
             }
-        } else if base.scalar() == Some(Scalar::Float) && !self.float_precision.last().copied().unwrap_or(true) {
+        } else if base.scalar() == Some(Scalar::Float) && self.float_precision.last().copied().flatten().is_none() {
             let message = format!("no precision for `{base}`: the fragment language has no default for float");
             self.error("missing-precision", spec.span, message, "GLSL ES 1.00 section 4.5.3");
         }
     }
 
     /// `precision mediump float;`
-    pub(super) fn default_precision(&mut self, _precision: Precision, spec: &TypeSpec<'a>) {
+    pub(super) fn default_precision(&mut self, precision: Precision, spec: &TypeSpec<'a>) {
         let ok = match spec.base {
             TypeName::Builtin(BuiltinType::Vector(t)) => t.lanes == 1 && t.scalar != Scalar::Bool,
             TypeName::Builtin(BuiltinType::Sampler(_)) => true,
@@ -83,7 +83,7 @@ impl<'a> Checker<'a> {
         } else if matches!(spec.base, TypeName::Builtin(BuiltinType::Vector(t)) if t.scalar == Scalar::Float)
             && let Some(top) = self.float_precision.last_mut()
         {
-            *top = true;
+            *top = Some(precision);
         }
     }
 
