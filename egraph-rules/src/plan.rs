@@ -118,18 +118,19 @@ pub fn choose(
     let defs = definition_points(func);
     let places = Some((blocks, &defs));
     let carried = start.and_then(|(small, plan)| carry(small, plan, graph, &choice));
+    let (mut improving, mut seeding) = (options.improve, options.seeds);
     let mut work = |graph: &mut Graph, choice: &mut Choice, best: &mut Price| {
         if options.improve.is_some() {
             *best = reselect(graph, costs, choice).unwrap_or(*best);
         }
         for _ in 0..options.rounds {
             let before = *best;
-            if let Some(effort) = options.improve {
+            if let Some(effort) = &mut improving {
                 *best = improve(graph, costs, choice, effort).unwrap_or(*best);
             }
-            if let Some(effort) = options.seeds {
-                let seeds = Seeds { costs, level: options.level, places, effort };
-                if let Some((new, packs)) = seed(graph, choice, &seeds) {
+            if let Some(effort) = &mut seeding {
+                let seeds = Seeds { costs, level: options.level, places };
+                if let Some((new, packs)) = seed(graph, choice, &seeds, effort) {
                     *best = new;
                     report.seeds += packs;
                 }

@@ -112,6 +112,22 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Register(ClassId);
 
+/// Room for prices, used again from one to the next: a search asks for thousands, and each looks at
+/// few of the graph's classes.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    maps: Option<Maps>,
+}
+
+#[derive(Debug)]
+struct Maps {
+    lanes: SecondaryMap<ClassId, Lanes>,
+    kind: SecondaryMap<ClassId, Option<Kind>>,
+    uses: SecondaryMap<ClassId, u32>,
+    place: SecondaryMap<ClassId, PackedOption<ClassId>>,
+    depth: SecondaryMap<ClassId, u64>,
+}
+
 struct Pricer<'a> {
     graph: &'a Graph,
     costs: &'a CostTable,
@@ -136,7 +152,7 @@ pub(crate) struct Resolved {
 /// Resolves the operands of a plan; `None` when it is incomplete or needs itself.
 pub(crate) fn resolve(graph: &Graph, costs: &CostTable, choice: &Choice) -> Option<Resolved> {
     let order = topological(graph, choice)?;
-    let mut pricer = Pricer::new(graph, costs, choice);
+    let mut pricer = Pricer::new(graph, costs, choice, &mut Scratch::default());
     for &class in &order {
         pricer.resolve(class);
     }
@@ -145,9 +161,15 @@ pub(crate) fn resolve(graph: &Graph, costs: &CostTable, choice: &Choice) -> Opti
 
 /// The price of a choice; `None` when it is incomplete or needs itself.
 pub fn price(graph: &Graph, costs: &CostTable, choice: &Choice) -> Option<Price> {
+    price_in(&mut Scratch::default(), graph, costs, choice)
+}
+
+/// The same with room from the prices before.
+pub fn price_in(scratch: &mut Scratch, graph: &Graph, costs: &CostTable, choice: &Choice) -> Option<Price> {
     let order = topological(graph, choice)?;
-    let mut pricer = Pricer::new(graph, costs, choice);
+    let mut pricer = Pricer::new(graph, costs, choice, scratch);
     for &class in &order {
+        (pricer.uses[class], pricer.place[class]) = (0, PackedOption::default());
         pricer.resolve(class);
     }
     for &class in &order {
@@ -170,22 +192,22 @@ pub fn price(graph: &Graph, costs: &CostTable, choice: &Choice) -> Option<Price>
     pricer.instructions(&order);
     pricer.gathers(&order);
     pricer.roots();
-    Some(pricer.price)
+    let Pricer { lanes, kind, uses, place, depth, price, .. } = pricer;
+    scratch.maps = Some(Maps { lanes, kind, uses, place, depth });
+    Some(price)
 }
 
 impl<'a> Pricer<'a> {
-    fn new(graph: &'a Graph, costs: &'a CostTable, choice: &'a Choice) -> Pricer<'a> {
-        Pricer {
-            graph,
-            costs,
-            choice,
+    fn new(graph: &'a Graph, costs: &'a CostTable, choice: &'a Choice, scratch: &mut Scratch) -> Pricer<'a> {
+        let maps = scratch.maps.take().unwrap_or_else(|| Maps {
             lanes: SecondaryMap::with_default(Lanes::NONE),
             kind: SecondaryMap::new(),
             uses: SecondaryMap::new(),
             place: SecondaryMap::new(),
             depth: SecondaryMap::new(),
-            price: Price::default(),
-        }
+        });
+        let Maps { lanes, kind, uses, place, depth } = maps;
+        Pricer { graph, costs, choice, lanes, kind, uses, place, depth, price: Price::default() }
     }
 
     fn node(&self, class: ClassId) -> &'a GraphNode {

@@ -124,7 +124,7 @@ fn improvement_only_lowers_the_price() {
         let graph = random_graph(seed, 40);
         let mut choice = Chaos { seed }.extract(&graph, &costs).choice;
         let before = price(&graph, &costs, &choice).unwrap();
-        let after = improve(&graph, &costs, &mut choice, Effort::default()).unwrap();
+        let after = improve(&graph, &costs, &mut choice, &mut Effort::default()).unwrap();
         assert!(after.cost() <= before.cost(), "seed {seed}");
         assert_eq!(price(&graph, &costs, &choice), Some(after), "seed {seed}");
         better += u32::from(after.slots < before.slots);

@@ -6,28 +6,38 @@
 
 use super::graph::{Graph, NodeId};
 use super::{Choice, topological};
-use crate::price::{Price, price};
+use crate::price::{Price, Scratch, price_in};
 use ir::cost::CostTable;
 
-/// How much to try.
+/// How much may still be tried. The searches of one plan draw on one account, so that the time for a
+/// large function is bounded however many searches there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Effort {
-    /// Sweeps over all classes.
+    /// Sweeps of one search over all classes.
     pub rounds: u32,
-    /// Classes priced in all: the work, as a price looks at each class of the plan once.
+    /// Classes that may be priced: the work, as a price looks at each class of the plan once.
     pub steps: u64,
+}
+
+impl Effort {
+    /// Takes the steps of one price; false when there are not as many left.
+    pub fn take(&mut self, classes: usize) -> bool {
+        let left = self.steps.checked_sub(classes as u64);
+        self.steps = left.unwrap_or(0);
+        left.is_some()
+    }
 }
 
 impl Default for Effort {
     fn default() -> Effort {
-        Effort { rounds: 4, steps: 400_000 }
+        Effort { rounds: 4, steps: 500_000 }
     }
 }
 
 /// Improves the choice in place and returns its price; `None` when it was not a plan.
-pub fn improve(graph: &Graph, costs: &CostTable, choice: &mut Choice, effort: Effort) -> Option<Price> {
-    let mut best = price(graph, costs, choice)?;
-    let mut steps = 0u64;
+pub fn improve(graph: &Graph, costs: &CostTable, choice: &mut Choice, effort: &mut Effort) -> Option<Price> {
+    let mut scratch = Scratch::default();
+    let mut best = price_in(&mut scratch, graph, costs, choice)?;
     for _ in 0..effort.rounds {
         let mut better = false;
         let order = topological(graph, choice)?;
@@ -42,12 +52,11 @@ pub fn improve(graph: &Graph, costs: &CostTable, choice: &mut Choice, effort: Ef
                 if old == node.into() {
                     continue;
                 }
-                steps += order.len() as u64;
-                if steps > effort.steps {
+                if !effort.take(order.len()) {
                     return Some(best);
                 }
                 choice[class] = node.into();
-                match price(graph, costs, choice) {
+                match price_in(&mut scratch, graph, costs, choice) {
                     Some(new) if new.cost() < best.cost() => {
                         best = new;
                         better = true;

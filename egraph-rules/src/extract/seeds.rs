@@ -15,7 +15,7 @@ use super::graph::{ClassId, Graph, GraphNode, Kids, NodeId, Outside};
 use super::improve::Effort;
 use crate::blocks::{Blocks, Point};
 use crate::lang::{Head, Leaf};
-use crate::price::{Kind, Lane, Lanes, Price, Resolved, price, resolve};
+use crate::price::{Kind, Lane, Lanes, Price, Resolved, Scratch, price_in, resolve};
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::ReservedValue;
 use ir::cost::CostTable;
@@ -115,8 +115,6 @@ pub struct Seeds<'a> {
     pub level: FpLevel,
     /// Where blocks and leaves stand.
     pub places: Places<'a>,
-    /// Bounds.
-    pub effort: Effort,
 }
 
 /// Classes made for packs, by their only node. Kept over all trials, so that a pack tried again adds
@@ -132,23 +130,22 @@ fn earlier(a: Option<Point>, b: Option<Point>) -> Option<Point> {
 }
 
 /// Finds packs and takes those that lower the price. Returns the new price and how many packs.
-pub fn seed(graph: &mut Graph, choice: &mut Choice, seeds: &Seeds) -> Option<(Price, u32)> {
-    let mut best = price(graph, seeds.costs, choice)?;
+pub fn seed(graph: &mut Graph, choice: &mut Choice, seeds: &Seeds, effort: &mut Effort) -> Option<(Price, u32)> {
+    let mut scratch = Scratch::default();
+    let mut best = price_in(&mut scratch, graph, seeds.costs, choice)?;
     let mut packs = 0;
-    let mut steps = 0u64;
     let mut memo = Memo::default();
     loop {
         let plan = resolve(graph, seeds.costs, choice)?;
         let mut winner: Option<(Price, [(ClassId, NodeId); 2])> = None;
         for pair in seeds.pairs(graph, choice, &plan) {
-            steps += plan.order.len() as u64;
-            if steps > seeds.effort.steps {
+            if !effort.take(plan.order.len()) {
                 break;
             }
             let old = [choice[pair.x], choice[pair.y]];
             let need = earlier(graph.classes[pair.x].need, graph.classes[pair.y].need);
             let lanes = Maker { graph, choice, memo: &mut memo, need }.force(&pair);
-            let new = price(graph, seeds.costs, choice);
+            let new = price_in(&mut scratch, graph, seeds.costs, choice);
             (choice[pair.x], choice[pair.y]) = (old[0], old[1]);
             let Some(new) = new else { continue };
             if new.slots < best.slots && winner.as_ref().is_none_or(|(old, _)| new.cost() < old.cost()) {
