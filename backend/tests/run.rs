@@ -3,10 +3,12 @@
 
 mod common;
 
-use backend::{CompileOptions, Error, Pipeline, Target, compile};
+use backend::{CompileOptions, Error, Pipeline, Target, compile_observed};
 use common::simulate;
 use ir::env::Env;
 use ir::eval::same_bits;
+use ir::func::Function;
+use ir::pass::Observer;
 use ir::tac;
 use ir::testing::gen_env::GenEnv;
 use ir::testing::generate::{GenOptions, generate};
@@ -24,15 +26,25 @@ fn options(seed: u64) -> GenOptions {
     }
 }
 
+/// The function before the pass that failed.
+struct Last(String);
+
+impl Observer for Last {
+    fn before(&mut self, _: usize, pass: &str, func: &Function<'_>) {
+        self.0 = format!("before {pass}:\n{}", ir::text::print(func));
+    }
+}
+
 /// Compiles and compares; whether it fitted, or what went wrong.
 fn judge(seed: u64, pipeline: &Pipeline, target: &Target) -> Result<bool, String> {
     let gen_options = options(seed);
     let program = generate(seed, &gen_options).program;
     let compile_options = CompileOptions { check: true, ..CompileOptions::default() };
-    let compiled = match compile(&program, target, pipeline, &compile_options) {
+    let mut last = Last(String::new());
+    let compiled = match compile_observed(&program, target, pipeline, &compile_options, &mut last) {
         Ok(compiled) => compiled,
         Err(Error::DoesNotFit { .. }) => return Ok(false),
-        Err(e) => return Err(format!("seed {seed}, {}: {e}\n{}", pipeline.name, tac::text::print(&program))),
+        Err(e) => return Err(format!("seed {seed}, {}: {e}\n{}", pipeline.name, last.0)),
     };
     for i in 0..2 {
         let env = GenEnv::new(seed * 1000 + i, &program, gen_options.tame);
