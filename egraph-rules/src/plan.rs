@@ -140,11 +140,15 @@ pub fn choose(
             }
         }
     };
+    // Each start works on a graph of its own: packs drop nodes that are known too late for them.
+    let carried = carried.map(|plan| (graph.clone(), plan));
     work(graph, &mut choice, &mut best);
-    // From the other start too; nodes that seeds have added stay in the graph for both.
-    if let Some((mut other, mut cost)) = carried.and_then(|c| price(graph, costs, &c).map(|p| (c, p))) {
-        work(graph, &mut other, &mut cost);
+    if let Some((mut own, mut other)) = carried
+        && let Some(mut cost) = price(&own, costs, &other)
+    {
+        work(&mut own, &mut other, &mut cost);
         if cost.cost() < best.cost() {
+            *graph = own;
             (choice, best) = (other, cost);
         }
     }

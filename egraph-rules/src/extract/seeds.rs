@@ -129,6 +129,40 @@ fn earlier(a: Option<Point>, b: Option<Point>) -> Option<Point> {
     }
 }
 
+/// A pack is needed where the first of its lanes is, and so are its operands: lowers their needs, and
+/// drops the nodes that are not known there.
+fn needed_earlier(
+    graph: &mut Graph,
+    seeds: &Seeds,
+    choice: &Choice,
+    blocks: &Blocks,
+    lanes: &[(ClassId, NodeId); 2],
+    need: Point,
+) {
+    let Some(plan) = resolve(graph, seeds.costs, choice) else { return };
+    let homes = Homes::new(graph, choice, &plan, seeds.places);
+    let mut known: SecondaryMap<ClassId, bool> = SecondaryMap::new();
+    plan.order.iter().for_each(|&class| known[class] = true);
+    let mut work: Vec<ClassId> = lanes.iter().flat_map(|(_, node)| graph.nodes[*node].kids.iter().copied()).collect();
+    let mut seen: SecondaryMap<ClassId, bool> = SecondaryMap::new();
+    while let Some(class) = work.pop() {
+        let Some(old) = graph.classes[class].need else { continue };
+        if old.block == Block::reserved_value() || std::mem::replace(&mut seen[class], true) {
+            continue;
+        }
+        let new = blocks.common(old, need);
+        let chosen = choice[class].expand();
+        if new != old {
+            let mut nodes = std::mem::take(&mut graph.classes[class].nodes);
+            let legal = |kid: &ClassId| known[*kid] && homes.homes[*kid].is_none_or(|h| blocks.dominates(h, new));
+            nodes.retain(|&n| Some(n) == chosen || graph.nodes[n].kids.iter().all(legal));
+            graph.classes[class].nodes = nodes;
+            graph.classes[class].need = Some(new);
+        }
+        work.extend(chosen.iter().flat_map(|&n| graph.nodes[n].kids.iter().copied()));
+    }
+}
+
 /// Finds packs and takes those that lower the price. Returns the new price and how many packs.
 pub fn seed(graph: &mut Graph, choice: &mut Choice, seeds: &Seeds, effort: &mut Effort) -> Option<(Price, u32)> {
     let mut scratch = Scratch::default();
@@ -153,9 +187,13 @@ pub fn seed(graph: &mut Graph, choice: &mut Choice, seeds: &Seeds, effort: &mut 
             }
         }
         let Some((new, lanes)) = winner else { break };
+        let need = earlier(graph.classes[lanes[0].0].need, graph.classes[lanes[1].0].need);
         for (class, node) in lanes {
             graph.classes[class].nodes.push(node);
             choice[class] = node.into();
+        }
+        if let (Some(need), Some((blocks, _))) = (need, seeds.places) {
+            needed_earlier(graph, seeds, choice, blocks, &lanes, need);
         }
         best = new;
         packs += 1;
