@@ -4,21 +4,23 @@
 //! packs) and a report. Each step keeps the better of what it was given and what it found, so a
 //! later step never undoes an earlier one.
 
-use crate::blocks::{Blocks, definition_points};
+use crate::blocks::{Blocks, Point, definition_points};
 use crate::extract::amortized::reselect;
 use crate::extract::carry::carry;
 use crate::extract::chaos::Chaos;
-use crate::extract::graph::Graph;
+use crate::extract::graph::{ClassId, Graph};
 use crate::extract::greedy_dag::GreedyDag;
 use crate::extract::improve::{Effort, improve};
 use crate::extract::seeds::{Seeds, seed};
 use crate::extract::share::share_gathers;
 use crate::extract::tree::Tree;
-use crate::extract::{Choice, Extractor, Selection, SelectionError, check};
+use crate::extract::{Choice, Extractor, Selection, SelectionError, check, topological};
+use crate::lang::{Head, Leaf};
 use crate::price::{Price, price};
-use ir::Function;
+use cranelift_entity::SecondaryMap;
 use ir::cost::CostTable;
 use ir::types::FpLevel;
+use ir::{Function, Value};
 
 /// Which extractor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -94,6 +96,29 @@ pub struct PlanReport {
     pub shared: u32,
 }
 
+/// Whether each value of a plan is known wherever it is used (design notes, section 1).
+pub fn homes_legal(graph: &Graph, choice: &Choice, blocks: &Blocks, defs: &SecondaryMap<Value, Point>) -> bool {
+    let Some(order) = topological(graph, choice) else { return false };
+    let mut homes: SecondaryMap<ClassId, Point> = SecondaryMap::with_default(blocks.start());
+    for class in order {
+        let Some(node) = choice[class].expand() else { return false };
+        let node = &graph.nodes[node];
+        let mut home = match node.head {
+            Head::Leaf(Leaf::Value { value, .. }) => defs[value],
+            _ => blocks.start(),
+        };
+        for &kid in &node.kids {
+            if blocks.dominates(home, homes[kid]) {
+                home = homes[kid];
+            } else if !blocks.dominates(homes[kid], home) {
+                return false;
+            }
+        }
+        homes[class] = home;
+    }
+    graph.roots.iter().all(|root| blocks.dominates(homes[root.class], root.point))
+}
+
 /// Chooses a node for every class that the roots reach. `start` is a plan of a smaller graph of the
 /// same function: the plan will not be worse, seed packs aside.
 pub fn choose(
@@ -124,16 +149,27 @@ pub fn choose(
             *best = reselect(graph, costs, choice).unwrap_or(*best);
         }
         for _ in 0..options.rounds {
-            let before = *best;
+            let (before, safe) = (*best, choice.clone());
             if let Some(effort) = &mut improving {
                 *best = improve(graph, costs, choice, effort).unwrap_or(*best);
             }
+            // Nodes of seed packs are legal for the plan that they were made for, and improvement may
+            // have changed that plan.
+            if !homes_legal(graph, choice, blocks, &defs) {
+                (*choice, *best) = (safe, before);
+                break;
+            }
+            let (improved, safe) = (*best, choice.clone());
             if let Some(effort) = &mut seeding {
                 let seeds = Seeds { costs, level: options.level, places };
                 if let Some((new, packs)) = seed(graph, choice, &seeds, effort) {
                     *best = new;
                     report.seeds += packs;
                 }
+            }
+            if !homes_legal(graph, choice, blocks, &defs) {
+                (*choice, *best) = (safe, improved);
+                break;
             }
             if *best == before {
                 break;
@@ -147,13 +183,17 @@ pub fn choose(
         && let Some(mut cost) = price(&own, costs, &other)
     {
         work(&mut own, &mut other, &mut cost);
-        if cost.cost() < best.cost() {
+        if cost.cost() < best.cost() && homes_legal(&own, &other, blocks, &defs) {
             *graph = own;
             (choice, best) = (other, cost);
         }
     }
     if options.improve.is_some() {
+        let safe = choice.clone();
         report.shared = share_gathers(graph, &mut choice, costs, places).unwrap_or(0);
+        if !homes_legal(graph, &choice, blocks, &defs) {
+            (choice, report.shared) = (safe, 0);
+        }
         best = price(graph, costs, &choice).unwrap_or(best);
     }
     report.planned = best;
