@@ -1,0 +1,188 @@
+//! The command line, as `clap` reads it.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// eggshade-lab: experiments with the eggshade compiler.
+#[derive(Parser, Debug)]
+#[command(name = "eggshade-lab", version, about)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Compile shaders for targets by pipelines into a table, one row a compile.
+    Run(RunArgs),
+    /// Compare two tables: ratio, helped, hurt, unchanged, lost and gained, by name.
+    Compare(CompareArgs),
+    /// What each part of a pipeline is worth: leave one out at a time.
+    Ablate(AblateArgs),
+    /// Hold a corpus of shaders against what reference compilers say of them.
+    Corpus(CorpusArgs),
+    /// Compile time beside another compiler's, on the same files in the same run.
+    Peers(PeersArgs),
+    /// Answer jobs on standard input (how the other commands compile).
+    #[command(hide = true)]
+    Worker,
+}
+
+/// How the worker processes run.
+#[derive(Args, Debug)]
+pub struct PoolArgs {
+    /// Worker processes at once; all cores by default.
+    #[arg(long, short)]
+    pub jobs: Option<u8>,
+    /// Seconds that one compile (with its repeats) may take.
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    pub timeout: u32,
+    /// Memory of a worker in MiB.
+    #[arg(long, default_value_t = 2048, value_parser = clap::value_parser!(u64).range(64..=1 << 30))]
+    pub memory: u64,
+}
+
+/// `run`
+#[derive(Args, Debug)]
+pub struct RunArgs {
+    /// Shader files, and folders with shaders below them.
+    #[arg(required = true)]
+    pub paths: Vec<PathBuf>,
+    /// Targets: built-in names or TOML files.
+    #[arg(long, short, default_value = "vec4", value_delimiter = ',')]
+    pub target: Vec<String>,
+    /// Pipelines: built-in names or TOML files.
+    #[arg(long, short, default_value = "egraph", value_delimiter = ',')]
+    pub pipeline: Vec<String>,
+    /// Leave these passes, rule groups or features out of every pipeline.
+    #[arg(long, value_name = "ROW", value_delimiter = ',')]
+    pub without: Vec<String>,
+    /// Also run each pipeline with each of its parts left out.
+    #[arg(long)]
+    pub leave_one_out: bool,
+    /// Compile so many times and report the least time.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+    /// The table, as CSV.
+    #[arg(long, short)]
+    pub out: PathBuf,
+    /// How the workers run.
+    #[command(flatten)]
+    pub pool: PoolArgs,
+}
+
+/// `compare`
+#[derive(Args, Debug)]
+pub struct CompareArgs {
+    /// The table before.
+    pub before: PathBuf,
+    /// The table after.
+    pub after: PathBuf,
+    /// The column.
+    #[arg(long, default_value = "instructions")]
+    pub metric: String,
+    /// Exit with 1 when the geometric mean of after over before is above this, or a shader is lost.
+    #[arg(long, value_name = "RATIO")]
+    pub fail_above: Option<f64>,
+    /// List the unchanged shaders too.
+    #[arg(long)]
+    pub unchanged: bool,
+}
+
+/// `ablate`
+#[derive(Args, Debug)]
+pub struct AblateArgs {
+    /// Shader files, and folders with shaders below them.
+    #[arg(required = true)]
+    pub paths: Vec<PathBuf>,
+    /// Target.
+    #[arg(long, short, default_value = "vec4")]
+    pub target: String,
+    /// Pipeline.
+    #[arg(long, short, default_value = "egraph")]
+    pub pipeline: String,
+    /// Other pipelines, as further lines.
+    #[arg(long, default_value = "none,paper,egraph-saturate", value_delimiter = ',')]
+    pub beside: Vec<String>,
+    /// Write the table here: Markdown, or CSV by the ending.
+    #[arg(long, short)]
+    pub out: Option<PathBuf>,
+    /// Write the row of each compile here, as CSV.
+    #[arg(long)]
+    pub rows: Option<PathBuf>,
+    /// How the workers run.
+    #[command(flatten)]
+    pub pool: PoolArgs,
+}
+
+/// `corpus`
+#[derive(Args, Debug)]
+pub struct CorpusArgs {
+    /// Where the corpus is (`shaders/ID.vert` or `.frag` below it).
+    pub folder: PathBuf,
+    /// What it holds: one JSON object a line.
+    #[arg(long)]
+    pub manifest: PathBuf,
+    /// Target.
+    #[arg(long, short, default_value = "vec4")]
+    pub target: String,
+    /// Pipeline.
+    #[arg(long, short, default_value = "egraph")]
+    pub pipeline: String,
+    /// Only these families.
+    #[arg(long, value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Names to print with each kind of failure.
+    #[arg(long, default_value_t = 4)]
+    pub examples: u8,
+    /// Exit with 1 when a smaller share of the accepted shaders compiles.
+    #[arg(long, default_value_t = 0.0)]
+    pub require: f64,
+    /// Write the rows here, as CSV.
+    #[arg(long, short)]
+    pub out: Option<PathBuf>,
+    /// How the workers run.
+    #[command(flatten)]
+    pub pool: PoolArgs,
+}
+
+/// The compilers that `peers` knows how to ask.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Peer {
+    /// NVIDIA's Cg compiler.
+    Cgc,
+}
+
+/// `peers`
+#[derive(Args, Debug)]
+pub struct PeersArgs {
+    /// Shader files, and folders with shaders below them.
+    #[arg(required = true)]
+    pub paths: Vec<PathBuf>,
+    /// The other compiler.
+    #[arg(long, value_enum, default_value = "cgc")]
+    pub peer: Peer,
+    /// The script that asks it: prints one JSON object a file.
+    #[arg(long)]
+    pub script: PathBuf,
+    /// Its profiles.
+    #[arg(long, default_value = "arbvp1/arbfp1", value_name = "VERTEX/FRAGMENT")]
+    pub cgc_target: String,
+    /// Our target.
+    #[arg(long, short, default_value = "vec4")]
+    pub target: String,
+    /// Our pipeline.
+    #[arg(long, short, default_value = "egraph")]
+    pub pipeline: String,
+    /// Compile so many times and take the least time, as the peer does.
+    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub repeat: u32,
+    /// Write the report here.
+    #[arg(long, short)]
+    pub out: Option<PathBuf>,
+    /// How the workers run.
+    #[command(flatten)]
+    pub pool: PoolArgs,
+}
