@@ -122,6 +122,7 @@ mod tests {
             without: vec![],
             repeat: 1,
             es: false,
+            check: false,
         };
         let status = if instructions.is_some() { Outcome::Ok } else { Outcome::DoesNotFit };
         Row { instructions: instructions.unwrap_or(0), ..Row::failed(&job, status, "too many\nlines") }

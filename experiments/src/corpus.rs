@@ -112,6 +112,7 @@ pub fn jobs(entries: &[Entry], folder: &Path, target: &str, pipeline: &str) -> V
         without: Vec::new(),
         repeat: 1,
         es: e.es,
+        check: false,
     };
     entries.iter().map(job).collect()
 }

@@ -24,6 +24,9 @@ pub struct Job {
     /// A text without `#version` is GLSL ES 1.00.
     #[serde(default)]
     pub es: bool,
+    /// Verify the IR after each pass and check the allocation.
+    #[serde(default)]
+    pub check: bool,
 }
 
 fn one() -> u32 {

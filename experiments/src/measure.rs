@@ -2,7 +2,12 @@
 
 use crate::job::Job;
 use crate::row::{Outcome, Row};
+use eggshade::Options;
+use eggshade::backend::{Pipeline, Target};
+use eggshade::frontend::ast::Version;
+use eggshade::ir::types::Stage;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 use std::panic::{self, AssertUnwindSafe};
 use std::thread;
@@ -62,6 +67,8 @@ pub fn read_source(path: &str) -> Result<String, String> {
 /// Compiles jobs. Targets and pipelines are read once.
 #[derive(Debug, Default)]
 pub struct Compiler {
+    targets: BTreeMap<String, Target>,
+    pipelines: BTreeMap<(String, Vec<String>), Pipeline>,
 }
 
 impl Compiler {
@@ -71,58 +78,59 @@ impl Compiler {
             Ok(source) => source,
             Err(e) => return Row::failed(job, Outcome::Unreadable, e),
         };
-        use eggshade::{frontend, ir};
-        let mut sources = ir::diag::SourceMap::new();
-        let file = sources.add(&*job.name, &*source);
-        let arena = bumpalo::Bump::new();
-        let mut options = frontend::Options::default();
-        if job.es {
-            options.default_version = frontend::ast::Version::Es100;
+        match self.options(job) {
+            Ok(options) => Row::from_record(job, &eggshade::record_of(&job.path, &source, &options, job.repeat)),
+            // The command checked both; the file changed under it.
+            Err(e) => Row::failed(job, Outcome::Unreadable, e),
         }
-        let start = std::time::Instant::now();
-        let parsed = frontend::parse(&arena, &mut sources, file, &options);
-        let mut diagnostics = parsed.diagnostics.clone();
-        let mut ok = !parsed.has_errors();
-        if ok {
-            let stage = if job.stage == "vert" { ir::types::Stage::Vertex } else { ir::types::Stage::Fragment };
-            let (shader, more) = frontend::check::check(&arena, &parsed.unit, stage, &options.limits);
-            ok = shader.is_some();
-            diagnostics.extend(more);
-        }
-        let micros = start.elapsed().as_micros() as u64;
-        let mut row = Row::failed(job, if ok { Outcome::Ok } else { Outcome::Rejected }, "");
-        row.micros = micros;
-        if !ok {
-            let d = diagnostics.iter().find(|d| d.severity == ir::diag::Severity::Error).unwrap();
-            row.code = d.code.to_string();
-            row.reason = d.message.clone();
-        }
-        row
     }
+
+    fn options(&mut self, job: &Job) -> Result<Options, String> {
+        if !self.targets.contains_key(&job.target) {
+            self.targets.insert(job.target.clone(), eggshade::resolve_target(&job.target)?);
+        }
+        let key = (job.pipeline.clone(), job.without.clone());
+        if !self.pipelines.contains_key(&key) {
+            self.pipelines.insert(key.clone(), pipeline(&job.pipeline, &job.without)?);
+        }
+        let mut options = Options::new(self.targets[&job.target].clone(), self.pipelines[&key].clone());
+        options.stage = Some(if job.stage == "vert" { Stage::Vertex } else { Stage::Fragment });
+        if job.es {
+            options.default_version = Version::Es100;
+        }
+        options.back.check = job.check;
+        Ok(options)
+    }
+}
+
+/// A pipeline without some of its parts.
+fn pipeline(name: &str, without: &[String]) -> Result<Pipeline, String> {
+    let full = eggshade::resolve_pipeline(name)?;
+    without.iter().try_fold(full, |p, part| p.without(part)).map_err(|e| e.to_string())
 }
 
 /// What can be left out of a pipeline that already lacks `without`.
 ///
 /// # Errors
 /// When there is no such pipeline, or nothing of it to leave out.
-pub fn parts(pipeline: &str, without: &[String]) -> Result<Vec<String>, String> {
-    let _ = (pipeline, without);
-    Ok(Vec::new())
+pub fn parts(name: &str, without: &[String]) -> Result<Vec<String>, String> {
+    Ok(pipeline(name, without)?.parts())
 }
 
 /// Whether there is such a target.
 ///
 /// # Errors
-/// When there is none.
-pub fn check_target(target: &str) -> Result<(), String> {
-    let _ = target;
-    Ok(())
+/// What is wrong with it.
+pub fn check_target(name: &str) -> Result<(), String> {
+    eggshade::resolve_target(name).map(|_| ())
 }
 
 /// A line's title in the ablation.
 pub fn without_title(part: &str) -> String {
     match part {
         "extract" => "extraction by tree cost".to_owned(),
+        "pack" => "without packing (pack)".to_owned(),
+        "coalesce" => "without coalescing".to_owned(),
         part => format!("without {part}"),
     }
 }

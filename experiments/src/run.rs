@@ -28,6 +28,7 @@ pub fn jobs(files: &[ShaderFile], targets: &[String], variants: &[Variant], repe
                     without: variant.without.clone(),
                     repeat,
                     es: false,
+                    check: false,
                 });
             }
         }
