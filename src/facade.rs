@@ -20,6 +20,8 @@ pub struct Options {
     pub pipeline: Pipeline,
     /// Predefined macros: name and value.
     pub defines: Vec<(String, String)>,
+    /// The language of a text without `#version`.
+    pub default_version: frontend::ast::Version,
     /// Where `#include` looks, after the including file's folder.
     pub include: Vec<PathBuf>,
     /// More rewrite rules: the file's name and text.
@@ -38,6 +40,7 @@ impl Options {
             target,
             pipeline,
             defines: Vec::new(),
+            default_version: frontend::ast::Version::Glsl110,
             include: Vec::new(),
             rules: None,
             limits: frontend::Limits::default(),
@@ -135,8 +138,8 @@ pub fn with_front_options<R>(options: &Options, f: impl FnOnce(&frontend::Option
     f(&frontend::Options {
         defines: options.defines.clone(),
         limits: options.limits,
+        default_version: options.default_version,
         include: if options.include.is_empty() { None } else { Some(&resolver) },
-        ..frontend::Options::default()
     })
 }
 

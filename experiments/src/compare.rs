@@ -134,7 +134,7 @@ mod tests {
         let after = [row("a", "egraph", Some(5)), row("b", "egraph", None), row("c", "egraph", Some(1))];
         let c = compare(&before, &after, "instructions").unwrap();
         assert_eq!((c.summary.before, c.summary.after, c.summary.ratio), (10, 5, 0.5));
-        assert_eq!(c.lost, [("b vec4".to_owned(), "does-not-fit: too many".to_owned())]);
+        assert_eq!(c.lost, [("b vec4".to_owned(), "does-not-fit: too many / lines".to_owned())]);
         assert_eq!(c.gained, ["c vec4"]);
         assert!(c.breaks(1.0), "a lost shader breaks any bound");
         let c = compare(&before[..1], &after[..1], "instructions").unwrap();

@@ -240,9 +240,10 @@ impl Row {
     }
 }
 
-/// The first line, cut to a length that a table bears.
+/// On one line, cut to a length that a table bears.
 fn one_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().chars().take(300).collect()
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
+    lines.join(" / ").chars().take(300).collect()
 }
 
 /// Rows as CSV text.
