@@ -25,7 +25,9 @@ thread_local! {
 /// When the other side sends what is no job, or goes away.
 pub fn serve() -> Result<(), String> {
     panic::set_hook(Box::new(|info| {
-        let text = info.payload_as_str().unwrap_or("a value that is no text");
+        let payload = info.payload();
+        let text = payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
+        let text = text.unwrap_or("a value that is no text");
         let place = info.location().map(|l| format!("{}:{}: ", l.file(), l.line())).unwrap_or_default();
         PANIC.with_borrow_mut(|p| *p = format!("{place}{text}"));
     }));
