@@ -103,6 +103,22 @@ impl Range {
         }
     }
 
+    /// The same without bounds that say little more than `old` does: they stay as they were. Around
+    /// a cycle of classes (a value times a number times its reciprocal, say) rounding can move a
+    /// bound by one unit in the last place a turn, for millions of turns. A bound that halves the
+    /// interval, or that shows a sign or that the value is within 1 of 0, can only come so often.
+    fn worth(self, old: Range) -> Range {
+        let half = old.hi / 2.0 - old.lo / 2.0;
+        let passes = |from: f32, to: f32| [-1.0, 0.0, 1.0].iter().any(|&at| (from < at) != (to < at) || to == at);
+        let tells = |from: f32, to: f32| {
+            let step = if half.is_finite() { half } else { from.abs() / 2.0 };
+            from != to && (from.is_infinite() || (from - to).abs() >= step || passes(from, to))
+        };
+        let lo = if tells(old.lo, self.lo) { self.lo } else { old.lo };
+        let hi = if tells(old.hi, self.hi) { self.hi } else { old.hi };
+        Range { lo, hi, ..self }
+    }
+
     /// Known to be a number and not infinite.
     pub fn finite(self) -> bool {
         !self.nan && !self.inf
@@ -384,7 +400,7 @@ impl Analysis<Node> for Shader {
             // Known lanes may differ by rounding above `strict`; the first stays.
             *a = a.or(b);
         }
-        to.range = old.range.meet(from.range);
+        to.range = old.range.meet(from.range).worth(old.range);
         if from.home.depth < old.home.depth {
             to.home = from.home;
         }
