@@ -114,9 +114,16 @@ fn pipeline(name: &str, without: &[String]) -> Result<Pipeline, String> {
 /// What can be left out of a pipeline that already lacks `without`.
 ///
 /// # Errors
-/// When there is no such pipeline, or nothing of it to leave out.
+/// When there is no such pipeline, nothing of it to leave out, or it needs what this build has not.
 pub fn parts(name: &str, without: &[String]) -> Result<Vec<String>, String> {
-    Ok(pipeline(name, without)?.parts())
+    let pipeline = pipeline(name, without)?;
+    let parts = pipeline.parts();
+    // Some options show only in use (an extractor that is a feature of the build).
+    let options = Options::new(eggshade::resolve_target("vec4")?, pipeline);
+    match eggshade::compile("probe.vert", "void main() { gl_Position = gl_Vertex; }", &options) {
+        Ok(_) => Ok(parts),
+        Err(failure) => Err(failure.diagnostics.first().map_or(String::new(), |d| d.message.clone())),
+    }
 }
 
 /// Whether there is such a target.
