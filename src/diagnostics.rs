@@ -6,6 +6,7 @@ use codespan_reporting::files::SimpleFiles;
 use codespan_reporting::term;
 use ir::diag::{Diagnostic, Severity, SourceMap, Span};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// A span in whole characters and within the text, as the renderer wants it.
 fn range(sources: &SourceMap, span: Span) -> std::ops::Range<usize> {
@@ -18,11 +19,31 @@ fn range(sources: &SourceMap, span: Span) -> std::ops::Range<usize> {
     lo..floor(span.hi).max(lo)
 }
 
+/// A text without what would steer a terminal. Each such character becomes one of as many bytes, so
+/// that spans stay right.
+fn visible(text: &str) -> Cow<'_, str> {
+    let steers = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+    if !text.contains(steers) {
+        return Cow::Borrowed(text);
+    }
+    text.chars()
+        .map(|c| {
+            if !steers(c) {
+                c
+            } else if c.len_utf8() == 1 {
+                '?'
+            } else {
+                '\u{bf}'
+            }
+        })
+        .collect()
+}
+
 /// All diagnostics for people, each with its source line and a caret.
 pub fn render(sources: &SourceMap, diagnostics: &[Diagnostic]) -> String {
     let mut files = SimpleFiles::new();
     for file in sources.files() {
-        files.add(file.name.as_str(), file.text.as_str());
+        files.add(file.name.as_str(), visible(&file.text));
     }
     let config = term::Config::default();
     let mut text = String::new();
@@ -89,6 +110,14 @@ mod tests {
         assert!(text.contains("a.frag:3:5") && text.contains("    fool = 1.0;") && text.contains("^^^^"), "{text}");
         let json = to_json(&sources, &error);
         assert_eq!((&json["labels"][0]["line"], &json["labels"][0]["column"]), (&json!(3), &json!(5)));
+    }
+
+    #[test]
+    fn control_characters_do_not_reach_the_terminal() {
+        let mut sources = SourceMap::new();
+        let file = sources.add("a.frag", "\0\x1b[2J\u{9b} x = \u{e9};\r\n");
+        let text = render(&sources, &[Diagnostic::error("x", Span::new(file, 8, 9), "m")]);
+        assert!(text.contains("??[2J\u{bf} x = \u{e9};") && text.contains("a.frag:1:8"), "{text}");
     }
 
     #[test]

@@ -18,6 +18,7 @@ fn main() -> ExitCode {
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
     };
+    std::panic::set_hook(Box::new(|panic| cli::output::note(&format!("internal error: {panic}"))));
     let worker = std::thread::Builder::new().stack_size(STACK).spawn(move || cli::run(arguments));
     let code = match worker {
         Ok(worker) => worker.join().unwrap_or(cli::Exit::Input),

@@ -4,7 +4,8 @@
 use crate::render::state::GlState;
 use backend::sim::texture::Texture;
 use ir::env::Lod;
-use ir::tac::Program;
+use ir::tac::{Program, VarKind};
+use ir::types::Stage;
 use std::collections::BTreeMap;
 
 /// Values given as text: `name=1,2,3` or `name[2]=1,2,3`.
@@ -34,13 +35,20 @@ impl Settings {
     /// `values`. A setting of an array or a matrix fills its elements one after the other.
     ///
     /// # Errors
-    /// When a setting has more numbers than its variable, or names an element that it has not.
+    /// When a setting names what cannot be set, has more numbers than its variable, or names an
+    /// element that it has not.
     pub fn apply(&self, program: &Program, values: &mut BTreeMap<(String, u32), [f32; 4]>) -> Result<(), String> {
         for decl in program.vars.values() {
             for (elem, init) in decl.init.iter().enumerate() {
                 values.insert((decl.name.clone(), elem as u32), init.bits.map(f32::from_bits));
             }
             for row in self.rows.iter().filter(|r| r.name == decl.name) {
+                match decl.kind {
+                    VarKind::Uniform | VarKind::Attribute => {}
+                    VarKind::Varying if program.stage == Stage::Fragment => {}
+                    VarKind::Sampler { .. } => return Err(format!("{} is a sampler; --texture sets it", row.name)),
+                    _ => continue,
+                }
                 row.used.set(true);
                 let lanes = usize::from(decl.ty.lanes);
                 let first = row.item.unwrap_or(0).saturating_mul(decl.cols);
@@ -114,8 +122,8 @@ impl World {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ir::tac::{VarDecl, VarKind};
-    use ir::types::{Stage, Type};
+    use ir::tac::VarDecl;
+    use ir::types::Type;
 
     fn program() -> Program {
         let mut vars = cranelift_entity::PrimaryMap::new();
@@ -123,6 +131,7 @@ mod tests {
         matrices.cols = 3;
         vars.push(matrices);
         vars.push(VarDecl::new("k", VarKind::Uniform, Type::FLOAT));
+        vars.push(VarDecl::new("l", VarKind::Local, Type::FLOAT));
         Program { stage: Stage::Vertex, version: 110, vars, funcs: Default::default(), main: ir::FuncId::from_u32(0) }
     }
 
@@ -147,6 +156,7 @@ mod tests {
         assert!(apply(&["k=1,2"]).unwrap_err().contains("2 numbers for 1 lanes"));
         assert!(apply(&["m[2]=1"]).is_err());
         assert!(apply(&["z=1"]).unwrap_err().contains("unused"));
+        assert!(apply(&["l=1"]).unwrap_err().contains("unused"), "a local is no input");
         assert!(apply(&["k"]).is_err() && apply(&["k=a"]).is_err() && apply(&["m[x]=1"]).is_err());
     }
 }

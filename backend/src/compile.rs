@@ -244,7 +244,12 @@ fn fits(counts: &estimate::Counts, target: &Target) -> Result<(), Error> {
 }
 
 fn inline_error(error: tac::inline::InlineError) -> Error {
-    Error::InvalidTac(error.to_string())
+    use tac::inline::InlineError;
+    match error {
+        InlineError::TooLarge { limit, .. } => Error::Bound { what: "instructions after inlining".to_owned(), limit },
+        InlineError::TooDeep { limit } => Error::Bound { what: "nesting after inlining".to_owned(), limit },
+        InlineError::Invalid(_) => Error::InvalidTac(error.to_string()),
+    }
 }
 
 fn pass_error(error: PassError) -> Error {

@@ -12,7 +12,7 @@ use ir::diag::FileId;
 use ir::pass::{FunctionPass, PassCtx, PassError};
 use std::cell::RefCell;
 
-pub use egraph_rules::Report;
+pub use egraph_rules::{Report, check_rules};
 
 /// Checks the names in the options.
 pub fn check(options: &EgraphOptions) -> Result<(), Error> {
@@ -23,6 +23,22 @@ pub fn check(options: &EgraphOptions) -> Result<(), Error> {
     match options.extract.as_str() {
         "tree" | "dag-greedy" | "exact" => Ok(()),
         other => Err(Error::Pipeline(format!("egraph.extract = \"{other}\": tree, dag-greedy or exact"))),
+    }
+}
+
+/// Checks that this build has what the options ask for.
+pub fn check_built(options: &EgraphOptions) -> Result<(), Error> {
+    method(options).map(|_| ())
+}
+
+fn method(options: &EgraphOptions) -> Result<Method, Error> {
+    match options.extract.as_str() {
+        "tree" => Ok(Method::Tree),
+        "dag-greedy" => Ok(Method::GreedyDag),
+        _ => {
+            let text = "egraph.extract = \"exact\" needs a build with feature `exact`, which this is not";
+            Err(Error::Pipeline(text.to_owned()))
+        }
     }
 }
 
@@ -60,14 +76,7 @@ impl EgraphPass {
         extra_rules: Option<(FileId, String)>,
         dumps: &[String],
     ) -> Result<EgraphPass, Error> {
-        let extract = match options.extract.as_str() {
-            "tree" => Method::Tree,
-            "dag-greedy" => Method::GreedyDag,
-            _ => {
-                let text = "egraph.extract = \"exact\" needs a build with feature `exact`, which this is not";
-                return Err(Error::Pipeline(text.to_owned()));
-            }
-        };
+        let extract = method(options)?;
         let mut own = Options {
             groups: options.groups.iter().filter_map(|g| Group::parse(g)).collect(),
             extract,

@@ -205,6 +205,14 @@ impl Pipeline {
         crate::egraph_stage::check(&self.egraph)
     }
 
+    /// Whether this build can run it.
+    ///
+    /// # Errors
+    /// The feature that the build lacks.
+    pub fn check_built(&self) -> Result<(), Error> {
+        if self.has("egraph") { crate::egraph_stage::check_built(&self.egraph) } else { Ok(()) }
+    }
+
     /// Whether a row is in the list.
     pub fn has(&self, row: &str) -> bool {
         self.passes.iter().any(|p| p == row)

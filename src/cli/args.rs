@@ -106,7 +106,7 @@ pub struct BuildArgs {
     /// Pipeline: a built-in name (none, paper, egraph, egraph-saturate, egraph-exact) or a TOML file.
     #[arg(long, short, default_value = "egraph")]
     pub pipeline: String,
-    /// Leave out a pass, a rule group, or a feature (packing, seeds, coalesce, schedule) of the pipeline.
+    /// Leave out a pass, a rule group, or a feature (extract, improve, seeds, coalesce) of the pipeline.
     #[arg(long, value_name = "ROW", value_delimiter = ',')]
     pub without: Vec<String>,
     /// What rewrites may assume about floats: strict, glsl, fast. Overrides the pipeline's level.

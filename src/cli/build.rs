@@ -2,6 +2,7 @@
 
 use super::args::{BuildArgs, MessageFormat};
 use super::{Stop, output};
+use eggshade::backend;
 use eggshade::ir::diag::{Diagnostic, SourceMap};
 use eggshade::ir::types::Stage;
 use eggshade::{Built, Failure, Options, diagnostics};
@@ -17,6 +18,7 @@ pub fn options(args: &BuildArgs, stage: Option<Stage>) -> Result<Options, Stop> 
     for row in &args.without {
         pipeline = pipeline.without(row).map_err(|e| Stop::usage(e.to_string()))?;
     }
+    pipeline.check_built().map_err(|e| Stop::usage(e.to_string()))?;
     if let Some(fp) = args.fp {
         pipeline.fp = fp;
     }
@@ -35,14 +37,28 @@ pub fn options(args: &BuildArgs, stage: Option<Stage>) -> Result<Options, Stop> 
         options.defines.push((name.to_owned(), value.to_owned()));
     }
     if let [first, more @ ..] = args.rules.as_slice() {
-        let mut text = read(first)?;
+        let mut text = rules(first, args.message_format)?;
         for path in more {
             text.push('\n');
-            text.push_str(&read(path)?);
+            text.push_str(&rules(path, args.message_format)?);
         }
         options.rules = Some((first.display().to_string(), text));
     }
     Ok(options)
+}
+
+/// A file of rules that has no errors, whatever the shader.
+fn rules(path: &Path, format: MessageFormat) -> Result<String, Stop> {
+    let text = read(path)?;
+    let mut sources = SourceMap::new();
+    let file = sources.add(path.display().to_string(), text.as_str());
+    match backend::egraph_stage::check_rules(&text, file) {
+        Ok(_) => Ok(text),
+        Err(list) => {
+            report(&sources, &list, format);
+            Err(Stop::input(""))
+        }
+    }
 }
 
 /// A file's bytes, if it is not too long.
@@ -75,6 +91,22 @@ pub fn report(sources: &SourceMap, list: &[Diagnostic], format: MessageFormat) {
     if !text.is_empty() {
         output::note(text.trim_end());
     }
+}
+
+/// Prints a stop's message, if it has one that was not printed yet.
+pub fn say(stop: &Stop, format: MessageFormat) {
+    if stop.message.is_empty() {
+        return;
+    }
+    match format {
+        MessageFormat::Human => output::note(&format!("error: {}", stop.message)),
+        MessageFormat::Json => output::note(&message(&stop.message).to_string()),
+    }
+}
+
+/// A message without a place in the JSON form of diagnostics.
+pub fn message(text: &str) -> serde_json::Value {
+    serde_json::json!({"severity": "error", "code": "io", "message": text, "labels": [], "notes": []})
 }
 
 /// Prints a failure's diagnostics; what is left to say is the exit code.

@@ -11,6 +11,15 @@ use std::path::Path;
 /// Runs the command.
 pub fn run(args: &CompileArgs) -> Outcome {
     let mut options = build::options(&args.build, args.stage)?;
+    let passes_run = match args.emit {
+        Emit::Tokens | Emit::Names | Emit::Ast | Emit::Typed | Emit::Tac | Emit::TacTree | Emit::Link => false,
+        Emit::Json => false,
+        _ => true,
+    };
+    if !passes_run && (args.dump_after.is_some() || args.time_passes) {
+        let message = "--dump-after and --time-passes go with an --emit that runs the passes, and not with json";
+        return Err(Stop::usage(message));
+    }
     if let Some(pass) = &args.dump_after {
         check_pass(pass, &options)?;
         options.back.dump_after = vec![if pass == "all" { "*".to_owned() } else { pass.clone() }];
@@ -33,9 +42,7 @@ pub fn run(args: &CompileArgs) -> Outcome {
         match emit(path, args, &options) {
             Ok(bytes) => output::write(args.output.as_deref(), &bytes).map_err(Stop::input)?,
             Err(stop) => {
-                if !stop.message.is_empty() {
-                    output::note(&format!("error: {}", stop.message));
-                }
+                build::say(&stop, args.build.message_format);
                 exit = stop.exit;
             }
         }
@@ -63,8 +70,7 @@ fn records(args: &CompileArgs, options: &Options) -> Outcome {
                 // A file that cannot be read is a row as well.
                 let mut record = eggshade::record_of(&name, "", options, 1);
                 record.status = eggshade::record::Status::Rejected;
-                record.diagnostics =
-                    vec![serde_json::json!({"severity": "error", "code": "io", "message": stop.message})];
+                record.diagnostics = vec![build::message(&stop.message)];
                 record
             }
         };

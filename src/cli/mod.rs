@@ -12,7 +12,7 @@ mod run;
 mod targets;
 mod textures;
 
-use args::{Cli, Command};
+use args::{Cli, Command, MessageFormat};
 
 /// Exit codes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,6 +51,14 @@ pub type Outcome = Result<(), Stop>;
 
 /// Runs a command.
 pub fn run(cli: Cli) -> Exit {
+    let format = match &cli.command {
+        Command::Compile(a) => a.build.message_format,
+        Command::Link(a) => a.build.message_format,
+        Command::Run(a) => a.build.message_format,
+        Command::Render(a) => a.build.message_format,
+        Command::Explain(a) => a.build.message_format,
+        Command::Asm(_) | Command::Dis(_) | Command::Targets { .. } => MessageFormat::Human,
+    };
     let outcome = match cli.command {
         Command::Compile(a) => compile::run(&a),
         Command::Link(a) => link::run(&a),
@@ -64,9 +72,7 @@ pub fn run(cli: Cli) -> Exit {
     match outcome {
         Ok(()) => Exit::Fine,
         Err(stop) => {
-            if !stop.message.is_empty() {
-                output::note(&format!("error: {}", stop.message));
-            }
+            build::say(&stop, format);
             stop.exit
         }
     }

@@ -28,6 +28,7 @@
 //! samplers; then the instruction count (u32) and the instructions. A name is a u16 length and
 //! UTF-8. Line numbers are not kept.
 
+use super::vec4_parse::MAX_REG;
 use crate::mach::{Binding, Constant, Dst, File, Inst, Kind, Opcode, Program, Reg, Rel, SamplerBinding, Src, TexInfo};
 use ir::types::{Stage, TexDim, WriteMask};
 use smallvec::SmallVec;
@@ -212,13 +213,16 @@ pub fn decode(bytes: &[u8]) -> Result<Program, String> {
     };
     let mut program = Program::new(stage, "vec4");
     program.temps = u32::from(r.u16()?);
+    if program.temps > MAX_REG {
+        return Err(format!("{} temporaries; at most {MAX_REG} can be named", program.temps));
+    }
     program.inputs = r.bindings()?;
     program.outputs = r.bindings()?;
     for _ in 0..r.u16()? {
         program.constants.push(r.constant()?);
     }
     for _ in 0..r.u16()? {
-        let (reg, name, elem) = (u32::from(r.u16()?), r.name()?, r.u32()?);
+        let (reg, name, elem) = (r.reg()?, r.name()?, r.elem()?);
         let (dim, shadow) = (r.dim()?, r.flag()?);
         program.samplers.push(SamplerBinding { reg, name, elem, dim, shadow });
     }
@@ -271,10 +275,34 @@ impl<'a> Reader<'a> {
         Ok(u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
     }
 
+    /// An element's number.
+    fn elem(&mut self) -> Result<u32, String> {
+        let at = self.at;
+        match self.u32()? {
+            u32::MAX => Err(format!("the element number at byte {at} is too large")),
+            elem => Ok(elem),
+        }
+    }
+
     fn name(&mut self) -> Result<String, String> {
         let len = usize::from(self.u16()?);
         let at = self.at;
-        String::from_utf8(self.take(len)?.to_vec()).map_err(|_| format!("the name at byte {at} is not UTF-8"))
+        let name = String::from_utf8(self.take(len)?.to_vec());
+        let name = name.map_err(|_| format!("the name at byte {at} is not UTF-8"))?;
+        // What the text form can print and read back.
+        match name.chars().find(|&c| "\"\\".contains(c) || !(c == ' ' || c.is_ascii_graphic())) {
+            Some(c) => Err(format!("the name at byte {at} has {c:?} in it")),
+            None => Ok(name),
+        }
+    }
+
+    /// A register number; the text form has no larger ones.
+    fn reg(&mut self) -> Result<u32, String> {
+        let at = self.at;
+        match u32::from(self.u16()?) {
+            reg if reg < MAX_REG => Ok(reg),
+            reg => Err(format!("register number {reg} at byte {at} is above {}", MAX_REG - 1)),
+        }
     }
 
     fn dim(&mut self) -> Result<TexDim, String> {
@@ -286,8 +314,14 @@ impl<'a> Reader<'a> {
         let count = self.u16()?;
         let mut bindings = Vec::new();
         for _ in 0..count {
-            let (reg, name, elem) = (u32::from(self.u16()?), self.name()?, self.u32()?);
+            let (reg, name, elem) = (self.reg()?, self.name()?, self.elem()?);
             let (lanes, semantic) = (self.u8()?, self.name()?);
+            if semantic.is_empty() || semantic.contains(' ') {
+                return Err(format!("`{semantic}` is no semantic"));
+            }
+            if lanes > 4 {
+                return Err(format!("{lanes} lanes of `{name}`"));
+            }
             bindings.push(Binding { reg, name, elem, lanes, semantic });
         }
         Ok(bindings)
@@ -295,7 +329,7 @@ impl<'a> Reader<'a> {
 
     fn constant(&mut self) -> Result<Constant, String> {
         match self.u8()? {
-            0 => Ok(Constant::Uniform { name: self.name()?, elem: self.u32()? }),
+            0 => Ok(Constant::Uniform { name: self.name()?, elem: self.elem()? }),
             1 => {
                 let used = self.u8()?;
                 let bits = [self.u32()?, self.u32()?, self.u32()?, self.u32()?];

@@ -22,6 +22,7 @@ use crate::tac::{Dst, FuncDecl, Inst, Program, Src, TacOp, VarDecl, VarKind};
 use crate::types::{Literal, Type};
 use cranelift_entity::PrimaryMap;
 use rustc_hash::FxHashSet;
+use std::collections::VecDeque;
 use std::fmt;
 
 /// Default bound on the instructions of the inlined program.
@@ -100,30 +101,43 @@ pub fn inline(program: &Program, max_insts: usize) -> Result<Program, InlineErro
         return Err(InlineError::TooLarge { size, limit: max_insts });
     }
 
+    let mut flats: Vec<VecDeque<Inst>> = vec![VecDeque::new(); program.funcs.len()];
     for &func in &order {
-        let body = std::mem::take(&mut bodies[index(func)]);
-        let mut flat = Vec::with_capacity(sizes[index(func)]);
-        for inst in body {
+        let mut flat = VecDeque::new();
+        for inst in std::mem::take(&mut bodies[index(func)]) {
             let TacOp::Call(callee) = inst.op else {
-                flat.push(inst);
+                flat.push_back(inst);
                 continue;
             };
             let callee = index(callee);
             call_sites[callee] -= 1;
             if call_sites[callee] == 0 {
-                flat.append(&mut bodies[callee]);
+                append(&mut flat, std::mem::take(&mut flats[callee]));
             } else {
-                flat.extend_from_slice(&bodies[callee]);
+                flat.extend(flats[callee].iter().cloned());
             }
         }
-        bodies[index(func)] = flat;
+        flats[index(func)] = flat;
     }
-    let body = std::mem::take(&mut bodies[index(program.main)]);
+    let body = Vec::from(std::mem::take(&mut flats[index(program.main)]));
     check_nesting(&body)?;
     let old = &program.funcs[program.main];
     let mut funcs = PrimaryMap::new();
     let main = funcs.push(FuncDecl { name: old.name.clone(), params: old.params.clone(), body, line: old.line });
     Ok(Program { stage: program.stage, version: program.version, vars, funcs, main })
+}
+
+/// `tail` behind `list`. The shorter one moves, so that a long chain of calls costs no square of its
+/// length.
+fn append(list: &mut VecDeque<Inst>, mut tail: VecDeque<Inst>) {
+    if list.len() < tail.len() {
+        while let Some(inst) = list.pop_back() {
+            tail.push_front(inst);
+        }
+        std::mem::swap(list, &mut tail);
+    } else {
+        list.append(&mut tail);
+    }
 }
 
 fn index(func: FuncId) -> usize {
