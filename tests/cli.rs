@@ -209,6 +209,27 @@ fn binaries_come_back_from_their_text_and_broken_ones_are_refused() {
 }
 
 #[test]
+fn a_target_without_an_opcode_refuses_what_needs_it() {
+    let folder = pair();
+    let table = folder.run(&["targets", "vec4"]).ends(0, "").out;
+    folder.write(
+        "discard.frag",
+        "varying float a;\nvoid main() {\n  if (a > 0.5) discard;\n  gl_FragColor = vec4(a);\n}\n",
+    );
+    folder.write("slow.frag", "varying float a;\nvoid main() {\n  gl_FragColor = vec4(sin(a));\n}\n");
+    for (opcode, file, place) in
+        [("KIL", "discard.frag", "3:1"), ("SIN", "slow.frag", "3:1"), ("TEX", "good.frag", "4:1")]
+    {
+        let kept: Vec<&str> = table.lines().filter(|l| !l.starts_with(&format!("{opcode} = "))).collect();
+        let text = kept.join("\n").replace(&format!(", sin = \"{opcode}\""), "");
+        folder.write("less.toml", &text);
+        folder.run(&["compile", file]).ends(0, "");
+        let run = folder.run(&["compile", file, "-t", "less.toml", "-o", "out"]).ends(1, "unsupported");
+        assert!(run.err.contains(&format!("{file}:{place}")) && !folder.has("out"), "{}", run.err);
+    }
+}
+
+#[test]
 fn odd_texts_are_refused_without_harm() {
     let folder = pair();
     let deep = |open: &str, close: &str| {

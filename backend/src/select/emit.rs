@@ -349,6 +349,10 @@ impl<'x, 'f, 'a> Emitter<'x, 'f, 'a> {
                 Ok(())
             }
             (Op::Kil, _) => {
+                if self.target.op(Opcode::Kil).is_none() {
+                    let what = format!("{} on {}", Opcode::Kil.mnemonic(), self.target.name);
+                    return Err(Error::Unsupported { what, line: data.line });
+                }
                 let src = self.operands(data.args, data.line)?[0];
                 self.push(MachInst::flow(Opcode::Kil, &[src], data.line));
                 Ok(())
