@@ -167,6 +167,18 @@ pub fn to_tac(
         .map(|c| (c.program, c.warnings))
 }
 
+/// The texts of one stage to three-address code, with warnings.
+fn units_to_tac(
+    files: &[FileId],
+    stage: Stage,
+    sources: &mut SourceMap,
+    options: &Options,
+) -> Result<(tac::Program, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let arena = Bump::new();
+    with_front_options(options, |front| frontend::compile_units(&arena, sources, files, stage, front))
+        .map(|c| (c.program, c.warnings))
+}
+
 /// Compiles one text.
 ///
 /// # Errors
@@ -338,16 +350,30 @@ pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
 /// # Errors
 /// The first stage's [`Failure`], or the link errors.
 pub fn link(stages: [(&str, &str); 2], options: &Options) -> Result<[Built; 2], Failure> {
+    let [vertex, fragment] = stages;
+    link_units([&[vertex], &[fragment]], options)
+}
+
+/// [`link`] for stages of several texts each, as OpenGL attaches several shader objects of one stage
+/// to a program. Each text has a name and what it says; a stage without texts is an error.
+///
+/// # Errors
+/// The first stage's [`Failure`], or the link errors.
+pub fn link_units(stages: [&[(&str, &str)]; 2], options: &Options) -> Result<[Built; 2], Failure> {
     let mut sources = SourceMap::new();
     let mut programs = Vec::new();
     let mut warnings = Vec::new();
     let mut errors = Vec::new();
-    for ((name, source), stage) in stages.into_iter().zip([Stage::Vertex, Stage::Fragment]) {
-        let file = sources.add(name, source);
+    for (units, stage) in stages.into_iter().zip([Stage::Vertex, Stage::Fragment]) {
+        let files: Vec<FileId> = units.iter().map(|(name, text)| sources.add(*name, *text)).collect();
         let options = Options { stage: Some(stage), ..options.clone() };
-        match to_tac(name, file, &mut sources, &options) {
+        let result = match (units, files.as_slice()) {
+            (&[(name, _)], &[file]) => to_tac(name, file, &mut sources, &options),
+            _ => units_to_tac(&files, stage, &mut sources, &options),
+        };
+        match result {
             Ok((program, found)) => {
-                programs.push((program, file));
+                programs.push((program, files.first().copied().unwrap_or_default()));
                 warnings.push(found);
             }
             Err(diagnostics) => errors.extend(diagnostics),
@@ -375,6 +401,14 @@ pub fn link(stages: [(&str, &str); 2], options: &Options) -> Result<[Built; 2], 
         built.push(finish(tac, file, sources.clone(), warnings, options)?);
     }
     Ok(<[_; 2]>::try_from(built).unwrap_or_else(|_| unreachable!("two stages were built")))
+}
+
+/// Whether each shader object of a failed [`link_units`] is legal and only the program is not: what
+/// OpenGL tells at `glLinkProgram` and not at `glCompileShader`.
+pub fn is_link_failure(failure: &Failure) -> bool {
+    let mut errors = failure.diagnostics.iter().filter(|d| d.severity == Severity::Error).peekable();
+    let only_linking = |d: &Diagnostic| d.code.starts_with("link") || frontend::check::LINK_ERRORS.contains(&d.code);
+    failure.status == Status::DoesNotFit || (errors.peek().is_some() && errors.all(only_linking))
 }
 
 /// A link error at the fragment stage's declaration, with the vertex stage's beside it.

@@ -15,7 +15,7 @@ pub mod render;
 pub mod world;
 
 pub use facade::{
-    Built, Failure, Options, compile, has_errors, is_tac, link, record_of, resolve_pipeline, resolve_target, stage_of,
-    status_of, to_tac, with_front_options,
+    Built, Failure, Options, compile, has_errors, is_link_failure, is_tac, link, link_units, record_of,
+    resolve_pipeline, resolve_target, stage_of, status_of, to_tac, with_front_options,
 };
 pub use {backend, frontend, ir};

@@ -20,5 +20,6 @@ pub mod peers;
 pub mod pool;
 pub mod row;
 pub mod run;
+pub mod shader_test;
 pub mod stats;
 pub mod table;

@@ -53,6 +53,14 @@ fn names_of_one_text_are_unknown_in_another() {
 fn what_does_not_match_is_an_error() {
     fails(&["uniform float u; void main() { }", "uniform vec2 u;"], "link-mismatch");
     fails(&["uniform float u; void main() { }", "varying float u;"], "link-mismatch");
+    fails(&["float g = 1.0; void main() { }", "float g = 2.0;"], "link-mismatch");
+    fails(&["float g; void main() { }", "float g = 1.0;", "float g = 2.0;"], "link-mismatch");
+    let unequal = "uniform float u; float g = u;";
+    fails(&[&format!("{unequal} void main() {{ }}"), unequal], "link-mismatch");
+    fails(&["const float c = 1.0; void main() { }", "const float c = 2.0;"], "link-mismatch");
+    assert!(
+        units(&["const float c = 1.0; float g = 2.0; void main() { }", "const float c = 1.0; float g = 2.0;"]).is_ok()
+    );
     fails(&["float f(); void main() { }", "int f() { return 1; }"], "mismatched-prototype");
     fails(&["void f() { } void main() { }", "void f() { }"], "redefined-function");
     fails(&["void f(); void main() { f(); }", "void g() { }"], "undefined-function");

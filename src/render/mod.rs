@@ -205,5 +205,6 @@ fn shade_vertex(program: &Program, cfg: EvalCfg, world: &World, vertex: &Vertex)
     let [result, ..] = machine::run(program, &outside, active, cfg, Limits::default())?;
     let register = |reg: u32| result.outputs[reg as usize].map(|l| l.unwrap_or(0.0));
     let position = program.outputs.iter().find(|b| b.name == "gl_Position").map_or([0.0; 4], |b| register(b.reg));
-    Ok(ClipVertex { position, varyings: program.outputs.iter().map(|b| register(b.reg)).collect() })
+    let varyings = program.outputs.iter().map(|b| register(b.reg)).collect();
+    Ok(ClipVertex { position, varyings, distances: Vec::new() })
 }

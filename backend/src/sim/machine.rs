@@ -123,7 +123,7 @@ struct Machine<'a> {
     cfg: EvalCfg,
     temps: Vec<[Lanes; 4]>,
     address: [[i32; 4]; 4],
-    constants: Vec<Lanes>,
+    constants: &'a [Lanes],
     inputs: Vec<[Lanes; 4]>,
     outputs: Vec<[[Option<f32>; 4]; 4]>,
     frames: Vec<Frame>,
@@ -144,17 +144,27 @@ pub fn run(
     cfg: EvalCfg,
     limits: Limits,
 ) -> Result<[Result1; 4], SimError> {
-    crate::emit::vec4_bits::check_structure(program).map_err(SimError::Malformed)?;
-    let mut machine = Machine::new(program, outside, active, cfg);
-    machine.run(limits)?;
-    Ok([0, 1, 2, 3].map(|pixel| Result1 {
-        outputs: machine.outputs.iter().map(|o| o[pixel]).collect(),
-        discarded: machine.killed[pixel],
-    }))
+    Prepared::new(program, outside, cfg)?.run(outside, active, &mut limits.clone())
 }
 
-impl<'a> Machine<'a> {
-    fn new(program: &'a Program, outside: &'a dyn Outside, active: Mask, cfg: EvalCfg) -> Machine<'a> {
+/// A program that was looked over once, with its constants: for many runs with the same uniforms.
+#[derive(Clone, Debug)]
+pub struct Prepared<'a> {
+    program: &'a Program,
+    cfg: EvalCfg,
+    constants: Vec<Lanes>,
+    inputs: usize,
+    outputs: usize,
+    temps: usize,
+}
+
+impl<'a> Prepared<'a> {
+    /// Checks the program's structure and asks `outside` for its uniforms.
+    ///
+    /// # Errors
+    /// When the program is malformed.
+    pub fn new(program: &'a Program, outside: &dyn Outside, cfg: EvalCfg) -> Result<Prepared<'a>, SimError> {
+        crate::emit::vec4_bits::check_structure(program).map_err(SimError::Malformed)?;
         let constants = program
             .constants
             .iter()
@@ -164,23 +174,51 @@ impl<'a> Machine<'a> {
             })
             .collect();
         let registers = |bindings: &[crate::mach::Binding]| bindings.iter().map(|b| b.reg + 1).max().unwrap_or(0);
-        let mut inputs = vec![[[0.0; 4]; 4]; registers(&program.inputs) as usize];
+        let written = program.insts.iter().filter_map(|i| i.dst).filter(|d| d.reg.file == File::Temp);
+        let temps = written.map(|d| d.reg.index + 1).max().unwrap_or(0).max(program.temps);
+        Ok(Prepared {
+            program,
+            cfg,
+            constants,
+            inputs: registers(&program.inputs) as usize,
+            outputs: registers(&program.outputs) as usize,
+            temps: temps as usize,
+        })
+    }
+
+    /// Runs the quad's invocations in `active`; `outside` answers for inputs and textures. The
+    /// instructions executed are taken from `limits`, so that many runs can share one bound.
+    ///
+    /// # Errors
+    /// When a bound is exceeded.
+    pub fn run(&self, outside: &dyn Outside, active: [bool; 4], limits: &mut Limits) -> Result<[Result1; 4], SimError> {
+        let mut machine = Machine::new(self, outside, active);
+        limits.steps -= machine.run(*limits)?;
+        Ok([0, 1, 2, 3].map(|pixel| Result1 {
+            outputs: machine.outputs.iter().map(|o| o[pixel]).collect(),
+            discarded: machine.killed[pixel],
+        }))
+    }
+}
+
+impl<'a> Machine<'a> {
+    fn new(prepared: &'a Prepared<'a>, outside: &'a dyn Outside, active: Mask) -> Machine<'a> {
+        let program = prepared.program;
+        let mut inputs = vec![[[0.0; 4]; 4]; prepared.inputs];
         for b in &program.inputs {
             for (pixel, _) in active.iter().enumerate().filter(|(_, a)| **a) {
                 inputs[b.reg as usize][pixel] = outside.input(pixel, &b.name, b.elem);
             }
         }
-        let written = program.insts.iter().filter_map(|i| i.dst).filter(|d| d.reg.file == File::Temp);
-        let temps = written.map(|d| d.reg.index + 1).max().unwrap_or(0).max(program.temps);
         Machine {
             program,
             outside,
-            cfg,
-            temps: vec![[[0.0; 4]; 4]; temps as usize],
+            cfg: prepared.cfg,
+            temps: vec![[[0.0; 4]; 4]; prepared.temps],
             address: [[0; 4]; 4],
-            constants,
+            constants: &prepared.constants,
             inputs,
-            outputs: vec![[[None; 4]; 4]; registers(&program.outputs) as usize],
+            outputs: vec![[[None; 4]; 4]; prepared.outputs],
             frames: Vec::new(),
             active,
             ended: NONE,
@@ -188,7 +226,8 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn run(&mut self, limits: Limits) -> Result<(), SimError> {
+    /// Returns the number of instructions executed.
+    fn run(&mut self, limits: Limits) -> Result<u64, SimError> {
         let everyone = self.active;
         let mut pc = 0;
         let mut steps = 0;
@@ -213,7 +252,7 @@ impl<'a> Machine<'a> {
                 break;
             }
         }
-        Ok(())
+        Ok(steps)
     }
 
     /// Executes control flow; returns where to go on, `None` at the end.

@@ -13,6 +13,9 @@ pub struct ClipVertex {
     pub position: [f32; 4],
     /// One vec4 a varying register.
     pub varyings: Vec<[f32; 4]>,
+    /// Signed distances to the user's clip planes in use, as many for each vertex of a draw; what is
+    /// below 0 is cut away.
+    pub distances: Vec<f32>,
 }
 
 /// One fragment's inputs.
@@ -111,14 +114,18 @@ pub fn draw<E>(
     Ok(())
 }
 
-/// Sutherland and Hodgman, in homogeneous coordinates, against the six planes.
+/// Sutherland and Hodgman, in homogeneous coordinates, against the six planes and the user's.
 fn clip(triangle: &[ClipVertex]) -> Vec<ClipVertex> {
     let mut polygon = triangle.to_vec();
     if polygon.iter().any(|v| v.position.iter().any(|c| !c.is_finite())) {
         return Vec::new();
     }
-    for plane in 0..6 {
+    let user = polygon.iter().map(|v| v.distances.len()).min().unwrap_or(0);
+    for plane in 0..6 + user {
         let distance = |v: &ClipVertex| {
+            if plane >= 6 {
+                return v.distances[plane - 6];
+            }
             let c = v.position[plane / 2];
             if plane % 2 == 0 { v.position[3] + c } else { v.position[3] - c }
         };
@@ -143,6 +150,7 @@ fn between(a: &ClipVertex, b: &ClipVertex, t: f32) -> ClipVertex {
     ClipVertex {
         position: mix(a.position, b.position),
         varyings: a.varyings.iter().zip(&b.varyings).map(|(&a, &b)| mix(a, b)).collect(),
+        distances: a.distances.iter().zip(&b.distances).map(|(a, b)| a + (b - a) * t).collect(),
     }
 }
 
@@ -285,7 +293,7 @@ mod tests {
     const STATE: DrawState = DrawState { depth_test: true, cull_back: false };
 
     fn vertex(x: f32, y: f32, z: f32, w: f32, value: f32) -> ClipVertex {
-        ClipVertex { position: [x * w, y * w, z * w, w], varyings: vec![[value; 4]] }
+        ClipVertex { position: [x * w, y * w, z * w, w], varyings: vec![[value; 4]], distances: vec![] }
     }
 
     fn count(triangles: &[ClipVertex], size: u32) -> Vec<u32> {
@@ -332,6 +340,17 @@ mod tests {
     }
 
     #[test]
+    fn the_users_planes_cut_where_the_distance_is_zero() {
+        // Keeps x >= 0: the right half of an 8x8 frame, once.
+        let corners = [(-1., -1.), (3., -1.), (-1., 3.)];
+        let triangle = corners.map(|(x, y)| ClipVertex { distances: vec![x], ..vertex(x, y, 0.0, 1.0, 0.0) });
+        let hits = count(&triangle, 8);
+        for (i, hit) in hits.into_iter().enumerate() {
+            assert_eq!(hit, u32::from(i % 8 >= 4), "pixel {i}");
+        }
+    }
+
+    #[test]
     fn nearer_wins_whatever_the_order_and_behind_the_eye_is_clipped() {
         let near = |z, v| [vertex(-1., -1., z, 1., v), vertex(3., -1., z, 1., v), vertex(-1., 3., z, 1., v)];
         for order in [[0.5, -0.5], [-0.5, 0.5]] {
@@ -344,7 +363,7 @@ mod tests {
             assert_eq!(frame.color, vec![[-0.5; 4]; 4]);
         }
         let behind = [[-1.0, -1.0, 0.0, -1.0], [3.0, -1.0, 0.0, -1.0], [-1.0, 3.0, 0.0, -1.0]];
-        let behind: Vec<_> = behind.map(|position| ClipVertex { position, varyings: vec![] }).into();
+        let behind: Vec<_> = behind.map(|position| ClipVertex { position, varyings: vec![], distances: vec![] }).into();
         assert_eq!(count(&behind, 2), vec![0; 4]);
     }
 }

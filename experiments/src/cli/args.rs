@@ -1,6 +1,7 @@
 //! The command line, as `clap` reads it.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use eggshade::ir::types::FpLevel;
 use std::path::PathBuf;
 
 /// eggshade-lab: experiments with the eggshade compiler.
@@ -25,6 +26,8 @@ pub enum Command {
     Corpus(CorpusArgs),
     /// Compile time beside another compiler's, on the same files in the same run.
     Peers(PeersArgs),
+    /// Run piglit's .shader_test files on the simulator.
+    ShaderTest(ShaderTestArgs),
     /// Answer jobs on standard input (how the other commands compile).
     #[command(hide = true)]
     Worker,
@@ -185,4 +188,40 @@ pub struct PeersArgs {
     /// How the workers run.
     #[command(flatten)]
     pub pool: PoolArgs,
+}
+
+/// How results are printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum MessageFormat {
+    /// A line for each test that did not pass.
+    Human,
+    /// One object a line: file, result, reason.
+    Json,
+}
+
+/// `shader-test`
+#[derive(Args, Debug)]
+pub struct ShaderTestArgs {
+    /// The tests.
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Target: a built-in name or a TOML file.
+    #[arg(long, short, default_value = "vec4")]
+    pub target: String,
+    /// Pipeline: a built-in name or a TOML file.
+    #[arg(long, short, default_value = "egraph")]
+    pub pipeline: String,
+    /// What rewrites may assume about floats: strict, glsl, fast. Overrides the pipeline's level.
+    #[arg(long, value_parser = level)]
+    pub fp: Option<FpLevel>,
+    /// How results are printed.
+    #[arg(long, value_enum, default_value = "human")]
+    pub message_format: MessageFormat,
+    /// Tests at once; all cores by default.
+    #[arg(long, short)]
+    pub jobs: Option<u8>,
+}
+
+fn level(text: &str) -> Result<FpLevel, String> {
+    FpLevel::parse(text).ok_or_else(|| "strict, glsl or fast".to_owned())
 }

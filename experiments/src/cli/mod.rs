@@ -9,8 +9,11 @@ use crate::output::{note, print, write_whole};
 use crate::pool::{self, PoolOptions};
 use crate::row::{METRICS, Outcome, Row, read_csv, to_csv};
 use crate::run::{self, Variant};
+use crate::shader_test::{self, Verdict};
 use crate::{compare, corpus, files, measure, peers};
-use args::{AblateArgs, Cli, Command, CompareArgs, CorpusArgs, PeersArgs, PoolArgs, RunArgs};
+use args::{
+    AblateArgs, Cli, Command, CompareArgs, CorpusArgs, MessageFormat, PeersArgs, PoolArgs, RunArgs, ShaderTestArgs,
+};
 use clap::Parser;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -42,6 +45,7 @@ pub fn main() -> ExitCode {
         Command::Ablate(args) => ablate_command(&args),
         Command::Corpus(args) => corpus_command(&args),
         Command::Peers(args) => peers_command(&args),
+        Command::ShaderTest(args) => shader_test_command(&args),
         Command::Worker => measure::serve().map(|()| true).map_err(Failure::Input),
     };
     match done {
@@ -194,4 +198,37 @@ fn peers_command(args: &PeersArgs) -> Done {
         write_whole(out, table.as_bytes())?;
     }
     Ok(account(&rows))
+}
+
+fn shader_test_command(args: &ShaderTestArgs) -> Done {
+    let target = eggshade::resolve_target(&args.target).map_err(Failure::Usage)?;
+    let mut pipeline = eggshade::resolve_pipeline(&args.pipeline).map_err(Failure::Usage)?;
+    if let Some(fp) = args.fp {
+        pipeline.fp = fp;
+    }
+    let options = eggshade::Options::new(target, pipeline);
+    let reports = shader_test::run_files(&args.files, &options, args.jobs.map(usize::from))?;
+    let mut text = String::new();
+    for report in &reports {
+        let outcome = &report.outcome;
+        match args.message_format {
+            MessageFormat::Json => {
+                text.push_str(&serde_json::to_string(report).map_err(|e| e.to_string())?);
+                text.push('\n');
+            }
+            MessageFormat::Human if outcome.result == Verdict::Pass => {}
+            MessageFormat::Human => text.push_str(&format!("{} {}: {}\n", outcome.result, report.file, outcome.reason)),
+        }
+    }
+    print(&text)?;
+    let count = |verdict| reports.iter().filter(|r| r.outcome.result == verdict).count();
+    let passed = count(Verdict::Pass);
+    note(&format!(
+        "{} tests: {passed} pass, {} fail, {} skip",
+        reports.len(),
+        count(Verdict::Fail),
+        count(Verdict::Skip)
+    ));
+    // What was skipped was not shown to work.
+    Ok(passed == reports.len())
 }

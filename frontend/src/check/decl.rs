@@ -36,9 +36,25 @@ impl<'a> Checker<'a> {
                         out.push(Stmt { kind: StmtKind::Declare(id, init), span: var.span });
                     }
                 } else if let Some(init) = init {
-                    self.inits.push((id, init));
+                    self.global_initializer(id, init);
                 }
             }
+        }
+    }
+
+    /// Keeps the initializer of a global variable. When several texts of the stage have one for the
+    /// same variable, each must be constant, with the same value.
+    fn global_initializer(&mut self, id: VarId, init: &'a Expr<'a>) {
+        let Some(&before) = self.initialized.get(&id) else {
+            self.initialized.insert(id, init);
+            self.inits.push((id, init));
+            return;
+        };
+        if before.constant().is_none() || before.constant() != init.constant() {
+            let message = format!("`{}` has another initializer in another text of the stage", self.var(id).name);
+            let diagnostic =
+                Diagnostic::error("link-mismatch", init.span, message).label(before.span, "initialized here");
+            self.report(diagnostic, "GLSL 1.10 section 4.3");
         }
     }
 
@@ -313,6 +329,8 @@ impl<'a> Checker<'a> {
         }
         if linked {
             self.linked_vars.insert(name.text, id);
+        } else if self.current.is_none() {
+            self.link_const(&var, id);
         }
         if !matches!(var.role, Role::Const) && !var.ty.is_unsized() {
             self.registers += var.ty.regs();
@@ -329,6 +347,21 @@ impl<'a> Checker<'a> {
             self.too_many_registers(name.span);
         }
         Some(id)
+    }
+
+    /// A global constant: in each text of the stage that has it with the same value.
+    fn link_const(&mut self, var: &Var<'a>, id: VarId) {
+        let Some(&before) = self.linked_consts.get(var.name) else {
+            self.linked_consts.insert(var.name, id);
+            return;
+        };
+        let before = *self.var(before);
+        let differ = before.ty != var.ty || before.value != var.value;
+        if differ && !before.ty.is_error() && !var.ty.is_error() {
+            let message = format!("the constant `{}` has another value in another text of the stage", var.name);
+            let diagnostic = Diagnostic::error("link-mismatch", var.span, message).label(before.span, "declared here");
+            self.report(diagnostic, "GLSL 1.10 section 4.3");
+        }
     }
 
     /// A variable that an earlier text of the stage declares too.

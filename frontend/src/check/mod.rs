@@ -96,6 +96,7 @@ struct Checker<'a> {
     linked_funcs: FxHashMap<&'a str, Vec<FuncId>>,
     /// Variables outside functions of all texts, and named structs.
     linked_vars: FxHashMap<&'a str, VarId>,
+    linked_consts: FxHashMap<&'a str, VarId>,
     linked_structs: FxHashMap<&'a str, &'a crate::typed::StructTy<'a>>,
     scopes: Scopes<'a>,
     builtin_vars: FxHashMap<&'static str, VarId>,
@@ -104,6 +105,7 @@ struct Checker<'a> {
     /// Highest constant index into an array of open size.
     max_index: FxHashMap<VarId, u32>,
     inits: Vec<(VarId, &'a Expr<'a>)>,
+    initialized: FxHashMap<VarId, &'a Expr<'a>>,
     names: Vec<NameEntry<'a>>,
     current: Option<FuncId>,
     loops: usize,
@@ -130,6 +132,7 @@ impl<'a> Checker<'a> {
             by_name: FxHashMap::default(),
             linked_funcs: FxHashMap::default(),
             linked_vars: FxHashMap::default(),
+            linked_consts: FxHashMap::default(),
             linked_structs: FxHashMap::default(),
             scopes: Scopes::new(),
             builtin_vars: FxHashMap::default(),
@@ -137,6 +140,7 @@ impl<'a> Checker<'a> {
             structs: 0,
             max_index: FxHashMap::default(),
             inits: Vec::new(),
+            initialized: FxHashMap::default(),
             names: Vec::new(),
             current: None,
             loops: 0,

@@ -5,10 +5,13 @@
 //! dead code elimination takes its computation away. The rules are those of GLSL 1.10 (4.3.5, 4.3.6,
 //! 7.6) and 1.20 (4.6.1):
 //!
-//! 1. A varying that the fragment stage reads is declared in the vertex stage.
+//! 1. A user's varying that the fragment stage reads is declared and written in the vertex stage, and
+//!    the vertex stage writes `gl_Position`; GLSL ES 1.00 leaves what was not written undefined.
+//!    Built-in varyings are declared always.
 //! 2. A varying or uniform that both declare has one type and size, a sampler one shape, and a
 //!    varying is invariant in both or in none.
 //! 3. Initial values of one uniform are equal.
+//! 4. `gl_FragCoord` is invariant only if `gl_Position` is, `gl_PointCoord` only if `gl_PointSize` is.
 //!
 //! The fragment stage's `gl_Color` and `gl_SecondaryColor` come from `gl_FrontColor` and
 //! `gl_FrontSecondaryColor`; `gl_FragCoord`, `gl_FrontFacing` and `gl_PointCoord` from the machine.
@@ -103,7 +106,10 @@ pub fn link(vertex: &Program, fragment: &Program) -> Result<Linked, Vec<LinkErro
         let other = by_name.get(source_name(&decl.name)).map(|&v| (v, &vertex.vars[v]));
         let other = other.filter(|(_, d)| if is_varying { d.is_output(Stage::Vertex) } else { same_class(d, decl) });
         let Some((other_var, other)) = other else {
-            if is_varying && fragment_uses.read.contains(&var) {
+            let read = is_varying && fragment_uses.read.contains(&var);
+            if read && decl.name.starts_with("gl_") {
+                warnings.push(never_written(&decl.name));
+            } else if read {
                 let message =
                     format!("the fragment shader reads `{}`, which the vertex shader does not declare", decl.name);
                 errors.push(LinkError { code: "link-undeclared-varying", message, lines: (0, decl.line) });
@@ -116,10 +122,24 @@ pub fn link(vertex: &Program, fragment: &Program) -> Result<Linked, Vec<LinkErro
         }
         if is_varying && fragment_uses.read.contains(&var) {
             if !vertex_uses.written.contains(&other_var) {
-                warnings
-                    .push(format!("the vertex shader never writes `{}`, which the fragment shader reads", other.name));
+                let message = never_written(&other.name);
+                if vertex.version == 100 || other.name.starts_with("gl_") {
+                    warnings.push(message);
+                } else {
+                    let lines = (other.line, decl.line);
+                    errors.push(LinkError { code: "link-unwritten-varying", message, lines });
+                    continue;
+                }
             }
             links.push(Link { vertex: other_var, fragment: var, name: decl.name.clone(), elems: decl.elems });
+        }
+    }
+    errors.extend(machine_mismatch(vertex, fragment, &by_name));
+    if errors.is_empty() && vertex.version != 100 {
+        let position = by_name.get("gl_Position");
+        if !position.is_some_and(|p| vertex_uses.written.contains(p)) {
+            let message = "the vertex shader does not write `gl_Position`".to_owned();
+            errors.push(LinkError { code: "link-unwritten-position", message, lines: (0, 0) });
         }
     }
     if !errors.is_empty() {
@@ -140,6 +160,25 @@ pub fn link(vertex: &Program, fragment: &Program) -> Result<Linked, Vec<LinkErro
         }
     }
     Ok(linked)
+}
+
+fn never_written(name: &str) -> String {
+    format!("the vertex shader never writes `{name}`, which the fragment shader reads")
+}
+
+/// Rule 4.
+fn machine_mismatch(vertex: &Program, fragment: &Program, by_name: &FxHashMap<&str, Var>) -> Vec<LinkError> {
+    let mut errors = Vec::new();
+    for (input, output) in [("gl_FragCoord", "gl_Position"), ("gl_PointCoord", "gl_PointSize")] {
+        let decl = fragment.vars.values().find(|d| d.name == input && d.invariant);
+        let made = by_name.get(output).map(|&v| &vertex.vars[v]);
+        if let (Some(decl), false) = (decl, made.is_some_and(|d| d.invariant)) {
+            let message = format!("`{input}` is invariant, but `{output}` is not");
+            let lines = (made.map_or(0, |d| d.line), decl.line);
+            errors.push(LinkError { code: "link-invariant-mismatch", message, lines });
+        }
+    }
+    errors
 }
 
 fn same_class(a: &VarDecl, b: &VarDecl) -> bool {
@@ -349,7 +388,16 @@ mod tests {
     fn rules_are_checked() {
         let read = "func main() {\nMOV gl_FragColor.xy, v.xy\n}";
         assert_eq!(codes("func main() {\n}", &format!("varying vec2 v\n{read}")), ["link-undeclared-varying"]);
-        assert_eq!(codes("func main() {\n}", "varying vec2 v\nfunc main() {\n}"), [""; 0]);
+        let position = "output vec4 gl_Position\nfunc main() {\nMOV gl_Position.xyzw, c.xyzw\n}";
+        let writes = |decls: &str| format!("uniform vec4 c\n{decls}\n{position}");
+        assert_eq!(codes(&writes(""), "varying vec2 v\nfunc main() {\n}"), [""; 0]);
+        assert_eq!(codes("func main() {\n}", "func main() {\n}"), ["link-unwritten-position"]);
+        assert_eq!(codes(&writes("varying vec2 v"), &format!("varying vec2 v\n{read}")), ["link-unwritten-varying"]);
+        let built_in = "varying vec4 gl_Color\nfunc main() {\nMOV gl_FragColor.xy, gl_Color.xy\n}";
+        assert_eq!(codes(&writes(""), built_in), [""; 0]);
+        let coord = "varying vec4 gl_FragCoord invariant\nfunc main() {\nMOV gl_FragColor.xy, gl_FragCoord.xy\n}";
+        assert_eq!(codes(&writes(""), coord), ["link-invariant-mismatch"]);
+        assert_eq!(codes(&writes("").replace("gl_Position\n", "gl_Position invariant\n"), coord), [""; 0]);
         assert_eq!(
             codes("varying vec3 v\nfunc main() {\n}", &format!("varying vec2 v\n{read}")),
             ["link-type-mismatch"]
