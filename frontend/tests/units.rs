@@ -70,10 +70,10 @@ fn what_does_not_match_is_an_error() {
 }
 
 #[test]
-fn constants_belong_to_their_text() {
+fn constants_of_several_texts_are_one() {
     let compiled = units(&[
         "const float c = 1.0; float f(); void main() { gl_FragColor = vec4(c, f(), 0.0, 0.0); }",
-        "const float c = 2.0; float f() { return c; }",
+        "const float c = 1.0; float f() { return c * 2.0; }",
     ])
     .unwrap();
     let outputs = run_program(&compiled.program, &[]);
