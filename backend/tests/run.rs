@@ -15,11 +15,11 @@ use ir::testing::generate::{GenOptions, generate};
 use ir::types::{FpLevel, Stage};
 
 fn options(seed: u64) -> GenOptions {
-    let stage = if seed % 3 == 0 { Stage::Vertex } else { Stage::Fragment };
+    let stage = if seed.is_multiple_of(3) { Stage::Vertex } else { Stage::Fragment };
     GenOptions {
         stage,
-        tame: seed % 5 == 0,
-        derivatives: seed % 2 == 0,
+        tame: seed.is_multiple_of(5),
+        derivatives: seed.is_multiple_of(2),
         functions: (seed % 4) as u32,
         statements: 4 + (seed % 17) as u32,
         ..GenOptions::default()

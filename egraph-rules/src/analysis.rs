@@ -407,10 +407,10 @@ impl Analysis<Node> for Shader {
         to.leaves.0 |= from.leaves.0;
         to.unit |= from.unit;
         to.depth = old.depth.min(from.depth);
-        if old.lanes != to.lanes {
-            if let Some(literal) = to.literal() {
-                to.range = literal.lanes().map(Range::of).reduce(Range::join).unwrap_or(to.range);
-            }
+        if old.lanes != to.lanes
+            && let Some(literal) = to.literal()
+        {
+            to.range = literal.lanes().map(Range::of).reduce(Range::join).unwrap_or(to.range);
         }
         DidMerge(*to != old, *to != from)
     }

@@ -18,7 +18,7 @@ struct Places;
 fn place(kind: u32, var: Var, elem: u32) -> [f32; 4] {
     [0, 1, 2, 3].map(|lane| {
         let n = (kind * 31 + var.as_u32() * 17 + elem * 7 + lane * 3 + 5) % 23;
-        0.25 + n as f32 * 0.125 - if n % 3 == 0 { 2.0 } else { 0.0 }
+        0.25 + n as f32 * 0.125 - if n.is_multiple_of(3) { 2.0 } else { 0.0 }
     })
 }
 

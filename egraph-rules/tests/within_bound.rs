@@ -19,7 +19,7 @@ use ir::types::{FpLevel, Stage};
 use ir::{interp, ssa, text, verify};
 
 fn program(seed: u64) -> Program {
-    let stage = if seed % 2 == 0 { Stage::Vertex } else { Stage::Fragment };
+    let stage = if seed.is_multiple_of(2) { Stage::Vertex } else { Stage::Fragment };
     let options =
         GenOptions { stage, tame: true, statements: 6 + (seed % 13) as u32, functions: 1, ..GenOptions::default() };
     inline(&generate(seed, &options).program, MAX_INLINED_INSTS).unwrap_or_else(|e| panic!("seed {seed}: {e}"))

@@ -27,7 +27,11 @@ fn example(name: &str) -> String {
 fn texels() -> Vec<[f32; 4]> {
     let texel = |x: u32, y: u32| {
         let (u, v) = (x as f32 / TEXTURE as f32, y as f32 / TEXTURE as f32);
-        if (x / 8 + y / 8) % 2 == 0 { [0.4 + 0.6 * u, 0.3, 0.3 + 0.7 * v, 1.0] } else { [0.2, 1.0 - 0.5 * v, u, 1.0] }
+        if (x / 8 + y / 8).is_multiple_of(2) {
+            [0.4 + 0.6 * u, 0.3, 0.3 + 0.7 * v, 1.0]
+        } else {
+            [0.2, 1.0 - 0.5 * v, u, 1.0]
+        }
     };
     (0..TEXTURE).flat_map(|y| (0..TEXTURE).map(move |x| texel(x, y))).collect()
 }

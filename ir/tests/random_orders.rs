@@ -60,9 +60,9 @@ impl Observer for Judge {
 
 fn options(seed: u64) -> GenOptions {
     GenOptions {
-        stage: if seed % 3 == 0 { Stage::Vertex } else { Stage::Fragment },
+        stage: if seed.is_multiple_of(3) { Stage::Vertex } else { Stage::Fragment },
         // Derivatives and implicit lookups differ in flow that is not uniform, which flattening makes.
-        derivatives: seed % 2 == 0,
+        derivatives: seed.is_multiple_of(2),
         functions: (seed % 4) as u32,
         statements: 4 + (seed % 17) as u32,
         ..GenOptions::default()

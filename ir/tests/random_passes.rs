@@ -76,8 +76,8 @@ fn check(seed: u64, passes: &[&dyn FunctionPass]) -> bool {
 
 /// The same on SSA that construction makes of a random program.
 fn check_built(seed: u64, passes: &[&dyn FunctionPass]) -> bool {
-    let stage = if seed % 3 == 0 { Stage::Vertex } else { Stage::Fragment };
-    let options = GenOptions { stage, derivatives: seed % 2 == 0, ..GenOptions::default() };
+    let stage = if seed.is_multiple_of(3) { Stage::Vertex } else { Stage::Fragment };
+    let options = GenOptions { stage, derivatives: seed.is_multiple_of(2), ..GenOptions::default() };
     let program = generate(seed, &options).program;
     let inlined = inline(&program, MAX_INLINED_INSTS).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
     let arena = Bump::new();

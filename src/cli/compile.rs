@@ -11,11 +11,10 @@ use std::path::Path;
 /// Runs the command.
 pub fn run(args: &CompileArgs) -> Outcome {
     let mut options = build::options(&args.build, args.stage)?;
-    let passes_run = match args.emit {
-        Emit::Tokens | Emit::Names | Emit::Ast | Emit::Typed | Emit::Tac | Emit::TacTree | Emit::Link => false,
-        Emit::Json => false,
-        _ => true,
-    };
+    let passes_run = !matches!(
+        args.emit,
+        Emit::Tokens | Emit::Names | Emit::Ast | Emit::Typed | Emit::Tac | Emit::TacTree | Emit::Link | Emit::Json
+    );
     if !passes_run && (args.dump_after.is_some() || args.time_passes) {
         let message = "--dump-after and --time-passes go with an --emit that runs the passes, and not with json";
         return Err(Stop::usage(message));

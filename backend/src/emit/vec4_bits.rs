@@ -227,7 +227,7 @@ pub fn decode(bytes: &[u8]) -> Result<Program, String> {
         program.samplers.push(SamplerBinding { reg, name, elem, dim, shadow });
     }
     let count = r.u32()? as usize;
-    if count != (bytes.len() - r.at) / 16 || (bytes.len() - r.at) % 16 != 0 {
+    if count != (bytes.len() - r.at) / 16 || !(bytes.len() - r.at).is_multiple_of(16) {
         return Err(format!("{count} instructions do not fill the {} bytes left", bytes.len() - r.at));
     }
     for i in 0..count {

@@ -104,10 +104,10 @@ pub fn draw<E>(
         let polygon = clip(triangle);
         for i in 1..polygon.len().saturating_sub(1) {
             let fan = [&polygon[0], &polygon[i], &polygon[i + 1]];
-            if let Some(setup) = Setup::new(fan, frame.width, frame.height) {
-                if setup.front || !state.cull_back {
-                    fill(frame, state, &setup, &mut shade)?;
-                }
+            if let Some(setup) = Setup::new(fan, frame.width, frame.height)
+                && (setup.front || !state.cull_back)
+            {
+                fill(frame, state, &setup, &mut shade)?;
             }
         }
     }

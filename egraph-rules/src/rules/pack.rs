@@ -257,11 +257,11 @@ fn each_operation(egraph: &EGraph, id: Id, call: &mut dyn FnMut(Op, Columns)) {
                     continue;
                 }
                 for node in &egraph[wide].nodes {
-                    if let Head::Op(op) = node.head {
-                        if packs(op) {
-                            let pick = |&a: &Id| swizzle.lanes().iter().map(|&l| lane_source(egraph, a, l)).collect();
-                            call(op, node.args.iter().map(pick).collect());
-                        }
+                    if let Head::Op(op) = node.head
+                        && packs(op)
+                    {
+                        let pick = |&a: &Id| swizzle.lanes().iter().map(|&l| lane_source(egraph, a, l)).collect();
+                        call(op, node.args.iter().map(pick).collect());
                     }
                 }
             }

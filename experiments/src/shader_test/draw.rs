@@ -220,7 +220,7 @@ fn triangles(mode: Mode, count: usize) -> Vec<[usize; 3]> {
         Mode::Points => Vec::new(),
         Mode::Triangles => (0..count / 3).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect(),
         Mode::TriangleStrip => {
-            let corners = |i: usize| if i % 2 == 0 { [i, i + 1, i + 2] } else { [i + 1, i, i + 2] };
+            let corners = |i: usize| if i.is_multiple_of(2) { [i, i + 1, i + 2] } else { [i + 1, i, i + 2] };
             (0..count.saturating_sub(2)).map(corners).collect()
         }
         Mode::TriangleFan => (0..count.saturating_sub(2)).map(|i| [0, i + 1, i + 2]).collect(),

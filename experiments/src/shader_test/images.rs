@@ -22,7 +22,7 @@ pub fn make(image: Image, before: Option<Texture>) -> Texture {
             // Squares of half the picture: two by two of them.
             let [half_w, half_h] = size.map(|s| (s / 2).max(1));
             let colors = colors.map(|c| c.map(stored));
-            let mut made = build(TexDim::D2, size, |x, y| colors[((x / half_w ^ y / half_h) & 1) as usize]);
+            let mut made = build(TexDim::D2, size, |x, y| colors[(((x / half_w) ^ (y / half_h)) & 1) as usize]);
             made.state = nearest(made.state, Wrap::ClampToBorder);
             made.state.border = [1.0, 0.0, 0.0, 1.0];
             match before {
