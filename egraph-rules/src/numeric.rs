@@ -14,6 +14,7 @@
 use crate::analysis::Shader;
 use crate::lang::{EGraph, Head, Leaf, Node};
 use crate::rules::pattern::Pat;
+use crate::rules::view::View;
 use crate::rules::{Applier, Body, Rule, TextRule};
 use egg::{Id, Language, RecExpr};
 use ir::Op;
@@ -382,7 +383,8 @@ fn check_code(rule: &Rule, code: &Applier, effort: Effort) -> Result<(), String>
             let root = egraph.add_expr(&term);
             egraph.rebuild();
             let mut changed = false;
-            for found in rule.search(&egraph, usize::MAX) {
+            let view = View::new(&egraph, None);
+            for found in rule.search(&egraph, &view, false, usize::MAX) {
                 changed |= rule.apply(&mut egraph, &found);
             }
             egraph.rebuild();

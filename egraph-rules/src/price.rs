@@ -14,7 +14,7 @@
 
 use crate::cost::{LATENCY, SLOT};
 use crate::extract::graph::{ClassId, Graph, GraphNode, Outside, UseKind};
-use crate::extract::{Choice, topological};
+use crate::extract::{Choice, Walk, topological};
 use crate::lang::{Head, Leaf};
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
@@ -117,6 +117,7 @@ struct Register(ClassId);
 #[derive(Debug, Default)]
 pub struct Scratch {
     maps: Option<Maps>,
+    walk: Walk,
 }
 
 #[derive(Debug)]
@@ -166,38 +167,59 @@ pub fn price(graph: &Graph, costs: &CostTable, choice: &Choice) -> Option<Price>
 
 /// The same with room from the prices before.
 pub fn price_in(scratch: &mut Scratch, graph: &Graph, costs: &CostTable, choice: &Choice) -> Option<Price> {
-    let order = topological(graph, choice)?;
+    price_below(scratch, graph, costs, choice, u64::MAX)
+}
+
+/// The same, or `None` when it has more than so many slots.
+pub(crate) fn price_below(
+    scratch: &mut Scratch,
+    graph: &Graph,
+    costs: &CostTable,
+    choice: &Choice,
+    slots: u64,
+) -> Option<Price> {
+    scratch.walk.run(graph, choice)?;
+    let order = std::mem::take(&mut scratch.walk.order);
     let mut pricer = Pricer::new(graph, costs, choice, scratch);
-    for &class in &order {
-        (pricer.uses[class], pricer.place[class]) = (0, PackedOption::default());
-        pricer.resolve(class);
-    }
-    for &class in &order {
-        pricer.count_uses(class);
-    }
-    for root in &graph.roots {
-        let used = match root.kind {
-            UseKind::Store(mask) => pricer.stored(root.class, mask),
-            _ => pricer.lanes[root.class],
-        };
-        pricer.add_uses(&used);
-    }
-    // Gathers add their uses only if something reads them, so users come first.
-    for &class in order.iter().rev() {
-        if pricer.kind[class] == Some(Kind::Gather) && pricer.uses[class] > 0 {
-            let lanes = pricer.gather_lanes(class);
-            pricer.add_uses(&lanes);
-        }
-    }
-    pricer.instructions(&order);
-    pricer.gathers(&order);
-    pricer.roots();
+    pricer.run(&order, slots);
     let Pricer { lanes, kind, uses, place, depth, price, .. } = pricer;
     scratch.maps = Some(Maps { lanes, kind, uses, place, depth });
-    Some(price)
+    scratch.walk.order = order;
+    (price.slots <= slots).then_some(price)
 }
 
 impl<'a> Pricer<'a> {
+    fn run(&mut self, order: &[ClassId], slots: u64) {
+        for &class in order {
+            (self.uses[class], self.place[class]) = (0, PackedOption::default());
+            self.resolve(class);
+        }
+        for &class in order {
+            self.count_uses(class);
+        }
+        for root in &self.graph.roots {
+            let used = match root.kind {
+                UseKind::Store(mask) => self.stored(root.class, mask),
+                _ => self.lanes[root.class],
+            };
+            self.add_uses(&used);
+        }
+        // Gathers add their uses only if something reads them, so users come first.
+        for &class in order.iter().rev() {
+            if self.kind[class] == Some(Kind::Gather) && self.uses[class] > 0 {
+                let lanes = self.gather_lanes(class);
+                self.add_uses(&lanes);
+            }
+        }
+        // Slots are only added from here on.
+        self.instructions(order);
+        if self.price.slots > slots {
+            return;
+        }
+        self.gathers(order);
+        self.roots();
+    }
+
     fn new(graph: &'a Graph, costs: &'a CostTable, choice: &'a Choice, scratch: &mut Scratch) -> Pricer<'a> {
         let maps = scratch.maps.take().unwrap_or_else(|| Maps {
             lanes: SecondaryMap::with_default(Lanes::NONE),
@@ -206,7 +228,13 @@ impl<'a> Pricer<'a> {
             place: SecondaryMap::new(),
             depth: SecondaryMap::new(),
         });
-        let Maps { lanes, kind, uses, place, depth } = maps;
+        let Maps { mut lanes, mut kind, mut uses, mut place, mut depth } = maps;
+        let size = graph.classes.len();
+        lanes.resize(size);
+        kind.resize(size);
+        uses.resize(size);
+        place.resize(size);
+        depth.resize(size);
         Pricer { graph, costs, choice, lanes, kind, uses, place, depth, price: Price::default() }
     }
 

@@ -7,6 +7,7 @@
 //! both its limit and its rest double each time.
 
 use crate::lang::EGraph;
+use crate::rules::view::View;
 use crate::rules::{Body, Group, Phase, Rule};
 
 /// Counts at which rewriting stops.
@@ -83,7 +84,7 @@ pub struct RuleStats {
     pub name: String,
     /// Its group.
     pub group: Group,
-    /// Places where it matched, each turn anew.
+    /// Places where it matched, counted again when something near them changed.
     pub matches: u64,
     /// Times it made classes equal that were not.
     pub applications: u64,
@@ -165,10 +166,14 @@ impl<'r> RuleSet<'r> {
         let before = egraph.total_number_of_nodes();
         let mut report = PhaseReport { name, turns: 0, stop: Stop::Turns, cut: false, nodes: [before, before] };
         let mut backoff = vec![Backoff::default(); self.rules.len()];
+        // The turn in which a rule last looked everywhere or at all that had changed.
+        let mut looked: Vec<Option<usize>> = vec![None; self.rules.len()];
+        let mut view: Option<View> = None;
         'turns: for turn in 0..budget.turns {
             report.turns = turn + 1;
             let mut resting = false;
             let mut found = Vec::with_capacity(chosen.len());
+            let now = View::new(egraph, view.as_ref());
             for &i in &chosen {
                 let rule = self.rules[i];
                 if is_chain(rule) && !CHAIN_TURNS.contains(&turn) {
@@ -179,15 +184,18 @@ impl<'r> RuleSet<'r> {
                     continue;
                 }
                 let limit = budget.matches << backoff[i].times.min(16);
-                let matches = rule.search(egraph, limit + 1);
+                let changes_only = turn > 0 && looked[i] == Some(turn - 1);
+                let matches = rule.search(egraph, &now, changes_only, limit + 1);
                 if matches.len() > limit {
                     backoff[i].until = turn + 1 + (budget.rest << backoff[i].times.min(16));
                     backoff[i].times += 1;
                     resting = true;
                     continue;
                 }
+                looked[i] = Some(turn);
                 found.push((i, matches));
             }
+            view = Some(now);
             let mut changed = false;
             for (i, matches) in found {
                 let nodes = egraph.total_size();

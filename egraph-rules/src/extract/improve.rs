@@ -6,7 +6,7 @@
 
 use super::graph::{Graph, NodeId};
 use super::{Choice, topological};
-use crate::price::{Price, Scratch, price_in};
+use crate::price::{Price, Scratch, price_below, price_in};
 use ir::cost::CostTable;
 
 /// How much may still be tried. The searches of one plan draw on one account, so that the time for a
@@ -56,7 +56,7 @@ pub fn improve(graph: &Graph, costs: &CostTable, choice: &mut Choice, effort: &m
                     return Some(best);
                 }
                 choice[class] = node.into();
-                match price_in(&mut scratch, graph, costs, choice) {
+                match price_below(&mut scratch, graph, costs, choice, best.slots) {
                     Some(new) if new.cost() < best.cost() => {
                         best = new;
                         better = true;

@@ -20,8 +20,8 @@ pub mod share;
 pub mod tree;
 
 use crate::cost::node_cost;
-use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
+use cranelift_entity::{EntityRef, SecondaryMap};
 use graph::{ClassId, Graph, NodeId};
 use ir::cost::CostTable;
 use std::fmt;
@@ -96,43 +96,60 @@ impl std::error::Error for SelectionError {}
 
 /// Classes that the roots reach, operands first; `None` when a class lacks a node or needs itself.
 pub fn topological(graph: &Graph, choice: &Choice) -> Option<Vec<ClassId>> {
-    #[derive(Clone, Copy, PartialEq)]
-    enum State {
-        New,
-        Open,
-        Done,
-    }
-    let mut state: SecondaryMap<ClassId, State> = SecondaryMap::with_default(State::New);
-    let mut order = Vec::new();
-    let mut stack: Vec<(ClassId, usize)> = Vec::new();
-    for root in &graph.roots {
-        if state[root.class] == State::New {
-            state[root.class] = State::Open;
-            stack.push((root.class, 0));
+    let mut walk = Walk::default();
+    walk.run(graph, choice)?;
+    Some(walk.order)
+}
+
+/// Depth-first walks over plans, with room used again from one to the next.
+#[derive(Debug, Default)]
+pub(crate) struct Walk {
+    /// Operands first, after a walk that ended well.
+    pub(crate) order: Vec<ClassId>,
+    /// Per class twice the number of the walk that left it, and one less in the walk that is at it.
+    state: Vec<u32>,
+    stack: Vec<(ClassId, u32)>,
+    walks: u32,
+}
+
+impl Walk {
+    /// Walks; `None` when a class lacks a node or needs itself.
+    pub(crate) fn run(&mut self, graph: &Graph, choice: &Choice) -> Option<()> {
+        self.walks += 1;
+        let (open, done) = (2 * self.walks - 1, 2 * self.walks);
+        if self.state.len() < graph.classes.len() {
+            self.state.resize(graph.classes.len(), 0);
         }
-        while let Some(&mut (class, ref mut next)) = stack.last_mut() {
-            let node = choice[class].expand()?;
-            match graph.nodes[node].kids.get(*next) {
-                Some(&kid) => {
-                    *next += 1;
-                    match state[kid] {
-                        State::New => {
-                            state[kid] = State::Open;
-                            stack.push((kid, 0));
+        self.order.clear();
+        self.stack.clear();
+        for root in &graph.roots {
+            if self.state[root.class.index()] < open {
+                self.state[root.class.index()] = open;
+                self.stack.push((root.class, 0));
+            }
+            while let Some(&mut (class, ref mut next)) = self.stack.last_mut() {
+                let node = choice[class].expand()?;
+                match graph.nodes[node].kids.get(*next as usize) {
+                    Some(&kid) => {
+                        *next += 1;
+                        let state = &mut self.state[kid.index()];
+                        if *state < open {
+                            *state = open;
+                            self.stack.push((kid, 0));
+                        } else if *state == open {
+                            return None;
                         }
-                        State::Open => return None,
-                        State::Done => {}
                     }
-                }
-                None => {
-                    state[class] = State::Done;
-                    order.push(class);
-                    stack.pop();
+                    None => {
+                        self.state[class.index()] = done;
+                        self.order.push(class);
+                        self.stack.pop();
+                    }
                 }
             }
         }
+        Some(())
     }
-    Some(order)
 }
 
 /// Checks a selection: complete, each node of its class, acyclic, legal, cost as counted here.

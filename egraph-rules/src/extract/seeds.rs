@@ -15,7 +15,7 @@ use super::graph::{ClassId, Graph, GraphNode, Kids, NodeId, Outside};
 use super::improve::Effort;
 use crate::blocks::{Blocks, Point};
 use crate::lang::{Head, Leaf};
-use crate::price::{Kind, Lane, Lanes, Price, Resolved, Scratch, price_in, resolve};
+use crate::price::{Kind, Lane, Lanes, Price, Resolved, Scratch, price_below, price_in, resolve};
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::ReservedValue;
 use ir::cost::CostTable;
@@ -179,7 +179,7 @@ pub fn seed(graph: &mut Graph, choice: &mut Choice, seeds: &Seeds, effort: &mut 
             let old = [choice[pair.x], choice[pair.y]];
             let need = earlier(graph.classes[pair.x].need, graph.classes[pair.y].need);
             let lanes = Maker { graph, choice, memo: &mut memo, need }.force(&pair);
-            let new = price_in(&mut scratch, graph, seeds.costs, choice);
+            let new = price_below(&mut scratch, graph, seeds.costs, choice, best.slots);
             (choice[pair.x], choice[pair.y]) = (old[0], old[1]);
             let Some(new) = new else { continue };
             if new.slots < best.slots && winner.as_ref().is_none_or(|(old, _)| new.cost() < old.cost()) {

@@ -12,6 +12,8 @@ pub mod lanes;
 pub mod pack;
 pub mod parse;
 pub mod pattern;
+pub mod program;
+pub mod view;
 
 use crate::lang::{self, EGraph, Node};
 use cond::Cond;
@@ -20,8 +22,9 @@ use ir::Op;
 use ir::diag::{Diagnostic, FileId};
 use ir::eval::EvalCfg;
 use ir::types::FpLevel;
-use pattern::{MAX_VARS, Pat};
-use std::collections::BTreeSet;
+use pattern::Pat;
+use program::Program;
+use view::View;
 
 /// A set of rules that can be switched off.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -118,6 +121,8 @@ pub struct TextRule {
     pub conds: Vec<(Cond, u8)>,
     /// Number of variables.
     pub vars: usize,
+    /// The left side with its conditions, ready to match.
+    pub program: Program,
 }
 
 /// A rule given as code: for a node of a class, other classes that are equal to it.
@@ -189,65 +194,77 @@ impl Rule {
         }
     }
 
-    /// Where it applies, at most `limit` places, in the order of the classes' numbers.
-    pub fn search(&self, egraph: &EGraph, limit: usize) -> Vec<Match> {
-        let ops: Vec<Op> = match &self.body {
-            Body::Text(text) => text.lhs.root_op().into_iter().collect(),
-            Body::Code(code) => code.ops.to_vec(),
-        };
-        let mut ids = BTreeSet::new();
-        for op in ops {
-            if let Some(classes) = egraph.classes_for_op(&Some(op)) {
-                ids.extend(classes.map(|id| egraph.find(id)));
-            }
-        }
+    /// Where it applies, at most `limit` places, in the order of the classes' numbers. With
+    /// `changes_only`, where it may apply in another way than in the turn before.
+    pub fn search(&self, egraph: &EGraph, view: &View, changes_only: bool, limit: usize) -> Vec<Match> {
         let mut out = Vec::new();
-        for id in ids {
-            match &self.body {
-                Body::Text(text) => {
-                    let mut found = Vec::new();
-                    pattern::matches(egraph, &text.lhs, id, &[None; MAX_VARS], self.level, &mut found);
-                    found.retain(|subst| {
-                        text.conds.iter().all(|&(cond, var)| {
-                            cond.of_target() || subst[var as usize].is_some_and(|v| cond.known(&egraph[v].data))
-                        })
-                    });
-                    out.extend(found.into_iter().map(|s| Match::Text(id, s)));
+        match &self.body {
+            Body::Text(text) => {
+                let Some(op) = text.lhs.root_op() else { return out };
+                let reach = if changes_only { text.program.reach() } else { u8::MAX };
+                let mut found = Vec::new();
+                for &id in view.with_op(op).iter().filter(|&&id| view.changed(id, reach)) {
+                    text.program.matches(view, id, &mut found);
+                    out.extend(found.drain(..).map(|subst| Match::Text(Id::from(id as usize), subst)));
+                    if out.len() >= limit {
+                        break;
+                    }
                 }
-                Body::Code(code) => {
+            }
+            Body::Code(code) => {
+                let reach = if changes_only { CODE_REACH } else { u8::MAX };
+                let mut ids: Vec<u32> = code.ops.iter().flat_map(|&op| view.with_op(op)).copied().collect();
+                ids.retain(|&id| view.changed(id, reach));
+                ids.sort_unstable();
+                ids.dedup();
+                for id in ids {
+                    let id = Id::from(id as usize);
                     let nodes = egraph[id].nodes.iter();
                     let nodes = nodes.filter(|n| n.op().is_some_and(|op| code.ops.contains(&op)));
                     out.extend(nodes.map(|n| Match::Code(id, n.clone())));
+                    if out.len() >= limit {
+                        break;
+                    }
                 }
             }
-            if out.len() >= limit {
-                out.truncate(limit);
-                break;
-            }
         }
+        out.truncate(limit);
         out
     }
 
     /// Applies it at one place; says whether anything became equal that was not.
     pub fn apply(&self, egraph: &mut EGraph, found: &Match) -> bool {
-        let (id, equal) = match (&self.body, found) {
+        match (&self.body, found) {
             (Body::Text(text), Match::Text(id, subst)) => {
                 let lanes = lang::width(egraph, *id);
-                (*id, pattern::build(egraph, &text.rhs, subst, lanes).into_iter().collect())
+                let other = pattern::build(egraph, &text.rhs, subst, lanes);
+                other.is_some_and(|other| self.unite(egraph, *id, other))
             }
-            (Body::Code(code), Match::Code(id, node)) => (*id, (code.apply)(egraph, *id, node)),
-            _ => return false,
-        };
-        let mut changed = false;
-        for other in equal {
-            if lang::width(egraph, other) == lang::width(egraph, id) && egraph.find(other) != egraph.find(id) {
-                egraph.union_trusted(id, other, self.name.as_str());
-                changed = true;
+            (Body::Code(code), Match::Code(id, node)) => {
+                let mut changed = false;
+                for other in (code.apply)(egraph, *id, node) {
+                    changed |= self.unite(egraph, *id, other);
+                }
+                changed
             }
+            _ => false,
         }
-        changed
+    }
+
+    fn unite(&self, egraph: &mut EGraph, id: Id, other: Id) -> bool {
+        if lang::width(egraph, other) != lang::width(egraph, id) || egraph.find(other) == egraph.find(id) {
+            return false;
+        }
+        if egraph.are_explanations_enabled() {
+            egraph.union_trusted(id, other, self.name.as_str())
+        } else {
+            egraph.union(id, other)
+        }
     }
 }
+
+/// How far below its node a rule of code is taken to look.
+const CODE_REACH: u8 = 3;
 
 const TEXTS: [(&str, Group, &str); 7] = [
     ("arith.rules", Group::Arith, include_str!("../../rules/arith.rules")),

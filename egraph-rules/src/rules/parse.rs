@@ -15,6 +15,7 @@
 
 use super::cond::Cond;
 use super::pattern::{MAX_VARS, Pat};
+use super::program::{MAX_REGISTERS, Program, TooLarge};
 use super::{Body, Group, Phases, Rule, TextRule};
 use ir::Op;
 use ir::diag::{Diagnostic, FileId, Span};
@@ -130,7 +131,9 @@ fn parse_line(line: &str, group: Group) -> Result<Vec<Rule>, String> {
         if let Some(missing) = (0..vars.len()).find(|v| !seen.contains(&(*v as u8))) {
             return Err(format!("`?{}` is missing on the side to match", vars[missing]));
         }
-        let body = Body::Text(TextRule { lhs, rhs, conds: conds.clone(), vars: vars.len() });
+        let program = Program::new(&lhs, &conds, level)
+            .map_err(|TooLarge| format!("the pattern to match has more than {MAX_REGISTERS} operands"))?;
+        let body = Body::Text(TextRule { lhs, rhs, conds: conds.clone(), vars: vars.len(), program });
         Ok(Rule { name, group, level, phases, bound, body })
     };
     let mut rules = vec![make(name.clone(), left.clone(), right.clone())?];

@@ -1,22 +1,20 @@
-//! Patterns: matching against classes and building what a rule says.
+//! Patterns: what a rule says, and building it.
 //!
-//! In: a pattern and a class. Out: substitutions, or the class of an instantiated pattern.
+//! In: a pattern and classes for its variables. Out: the class of the instantiated pattern; matching
+//! is the work of a [`super::program::Program`].
 //! Patterns are generic in width: a number stands for a literal with that value in every lane, and
 //! `splat` for a value of one lane repeated. Operands of commutative operations (and the factors of
 //! `mad`) match in both orders, so the graph holds each such node once, with sorted operands.
 //! Matches come in the order of classes and nodes, never of a hash table.
 
-use crate::lang::{self, EGraph, Head, Node, commutes};
+use crate::lang::{self, EGraph, Node};
 use egg::Id;
 use ir::Op;
 use ir::op::Shape;
-use ir::types::{FpLevel, Literal, Swizzle};
+use ir::types::{Literal, Swizzle};
 
 /// Most variables in a rule.
 pub const MAX_VARS: usize = 8;
-
-/// Most matches of one pattern at one class; patterns of rules stay far below.
-const MAX_AT_CLASS: usize = 64;
 
 /// Classes of the variables.
 pub type Subst = [Option<Id>; MAX_VARS];
@@ -57,56 +55,6 @@ impl Pat {
     }
 }
 
-/// All ways in which `pat` matches a class, from a given substitution on.
-pub fn matches(egraph: &EGraph, pat: &Pat, id: Id, from: &Subst, level: FpLevel, out: &mut Vec<Subst>) {
-    if out.len() >= MAX_AT_CLASS {
-        return;
-    }
-    let id = egraph.find(id);
-    match pat {
-        Pat::Var(v) => match from[*v as usize] {
-            Some(bound) if egraph.find(bound) != id => {}
-            Some(_) => out.push(*from),
-            None => {
-                let mut subst = *from;
-                subst[*v as usize] = Some(id);
-                out.push(subst);
-            }
-        },
-        Pat::Lit(value) => {
-            let same = |x: f32| x.to_bits() == value.to_bits() || level != FpLevel::Strict && x == *value;
-            if egraph[id].data.splat().is_some_and(same) {
-                out.push(*from);
-            }
-        }
-        Pat::Op(op, args) => {
-            for node in &egraph[id].nodes {
-                if node.head != Head::Op(*op) || node.args.len() != args.len() {
-                    continue;
-                }
-                match_args(egraph, args, &node.args, from, level, out);
-                if commutes(*op) && egraph.find(node.args[0]) != egraph.find(node.args[1]) {
-                    let mut flipped = node.args.clone();
-                    flipped.swap(0, 1);
-                    match_args(egraph, args, &flipped, from, level, out);
-                }
-            }
-        }
-        Pat::Swz(swizzle, arg) => {
-            for node in &egraph[id].nodes {
-                if node.head == Head::Swz(*swizzle) {
-                    matches(egraph, arg, node.args[0], from, level, out);
-                }
-            }
-        }
-        Pat::Splat(arg) => {
-            if let Some(scalar) = splat_of(egraph, id) {
-                matches(egraph, arg, scalar, from, level, out);
-            }
-        }
-    }
-}
-
 /// The value of one lane that a wider class repeats, if a node or a literal says so.
 pub fn splat_of(egraph: &EGraph, id: Id) -> Option<Id> {
     let class = &egraph[id];
@@ -120,25 +68,6 @@ pub fn splat_of(egraph: &EGraph, id: Id) -> Option<Id> {
         let (_, arg) = node.swizzle()?;
         (lang::width(egraph, arg) == 1).then(|| egraph.find(arg))
     })
-}
-
-fn match_args(egraph: &EGraph, pats: &[Pat], args: &[Id], from: &Subst, level: FpLevel, out: &mut Vec<Subst>) {
-    let mut found = vec![*from];
-    for (pat, &arg) in pats.iter().zip(args) {
-        let mut next = Vec::new();
-        for subst in &found {
-            matches(egraph, pat, arg, subst, level, &mut next);
-        }
-        if next.is_empty() {
-            return;
-        }
-        found = next;
-    }
-    for subst in found {
-        if out.len() < MAX_AT_CLASS && !out.contains(&subst) {
-            out.push(subst);
-        }
-    }
 }
 
 /// Builds a pattern; numbers and splats take `lanes` lanes where nothing else says so. `None` when
