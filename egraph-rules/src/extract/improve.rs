@@ -5,8 +5,10 @@
 //! and the result can be repeated.
 
 use super::graph::{Graph, NodeId};
+use super::issues::Issues;
 use super::{Choice, topological};
 use crate::price::{Price, Scratch, price_below, price_in};
+use cranelift_entity::EntityRef;
 use ir::cost::CostTable;
 
 /// How much may still be tried. The searches of one plan draw on one account, so that the time for a
@@ -38,6 +40,10 @@ impl Default for Effort {
 pub fn improve(graph: &Graph, costs: &CostTable, choice: &mut Choice, effort: &mut Effort) -> Option<Price> {
     let mut scratch = Scratch::default();
     let mut best = price_in(&mut scratch, graph, costs, choice)?;
+    // A trial that failed fails again as long as the plan is the same.
+    let mut plans = 1u32;
+    let mut failed: Vec<u32> = vec![0; graph.nodes.len()];
+    let mut issues = Issues::new(graph, costs, choice);
     for _ in 0..effort.rounds {
         let mut better = false;
         let order = topological(graph, choice)?;
@@ -48,10 +54,15 @@ pub fn improve(graph: &Graph, costs: &CostTable, choice: &mut Choice, effort: &m
                 continue;
             }
             for &node in nodes {
-                let old = choice[class];
-                if old == node.into() {
+                let Some(old) = choice[class].expand().filter(|&old| old != node && issues.has(class)) else {
+                    continue;
+                };
+                if failed[node.index()] == plans {
                     continue;
                 }
+                failed[node.index()] = plans;
+                // Most trials have more instructions, copies aside: no price need be asked.
+                let Some(undo) = issues.try_switch(choice, old, node, best.slots) else { continue };
                 if !effort.take(order.len()) {
                     return Some(best);
                 }
@@ -60,8 +71,12 @@ pub fn improve(graph: &Graph, costs: &CostTable, choice: &mut Choice, effort: &m
                     Some(new) if new.cost() < best.cost() => {
                         best = new;
                         better = true;
+                        plans += 1;
                     }
-                    _ => choice[class] = old,
+                    _ => {
+                        choice[class] = old.into();
+                        issues.undo(choice, undo);
+                    }
                 }
             }
         }

@@ -15,6 +15,7 @@ pub mod chaos;
 pub mod graph;
 pub mod greedy_dag;
 pub mod improve;
+mod issues;
 pub mod seeds;
 pub mod share;
 pub mod tree;
