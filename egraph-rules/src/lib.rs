@@ -205,8 +205,7 @@ pub fn optimize(func: &mut Function<'_>, costs: &CostTable, options: &Options) -
     let mut rules = RuleSet::new(chosen);
     let limits = &options.limits;
     let nodes = egraph.total_size();
-    let small = nodes * limits.growth;
-    let cap = small.max(limits.floor).min(limits.nodes).max(nodes * 2);
+    let cap = (nodes * limits.growth).max(limits.floor).min(limits.nodes).max(nodes * 2);
     let budget = |turns, nodes| Budget { turns, nodes, matches: limits.matches, rest: limits.rest };
     if options.saturate {
         let budget = budget(limits.saturate_turns, limits.saturate_nodes);
@@ -215,23 +214,7 @@ pub fn optimize(func: &mut Function<'_>, costs: &CostTable, options: &Options) -
     } else {
         let polish = Some(budget(limits.polish, cap));
         report.phases.push(rules.run(&mut egraph, "simplify", Some(Phase::Simplify), budget(limits.simplify, cap)));
-        if !chaos {
-            report.phases.extend(road.consider_packed(egraph.clone(), &mut rules, polish)?);
-        }
-        // A larger graph has a better plan in it, but extraction is greedy and may miss it: so plans
-        // are made of a smaller one too, and the best of all is taken.
-        let mut stop = Stop::Nodes;
-        if small < cap && !chaos {
-            let first = rules.run(&mut egraph, "algebra", Some(Phase::Algebra), budget(limits.algebra, small));
-            stop = first.stop;
-            report.phases.push(first);
-            if stop == Stop::Nodes {
-                report.phases.extend(road.consider_packed(egraph.clone(), &mut rules, polish)?);
-            }
-        }
-        if stop == Stop::Nodes {
-            report.phases.push(rules.run(&mut egraph, "algebra", Some(Phase::Algebra), budget(limits.algebra, cap)));
-        }
+        report.phases.push(rules.run(&mut egraph, "algebra", Some(Phase::Algebra), budget(limits.algebra, cap)));
         report.phases.extend(road.consider_packed(egraph, &mut rules, polish)?);
     }
     report.rules = rules.into_stats();

@@ -40,9 +40,9 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
-            growth: 8,
+            growth: 10,
             nodes: 2_000,
-            floor: 1_000,
+            floor: 300,
             simplify: 12,
             algebra: 20,
             polish: 4,
@@ -112,6 +112,12 @@ pub struct PhaseReport {
 pub struct RuleSet<'r> {
     rules: Vec<&'r Rule>,
     stats: Vec<RuleStats>,
+    /// The graph at the last turn.
+    view: Option<View>,
+    /// The turn, of all phases, in which a rule last looked at all places that were new to it.
+    looked: Vec<Option<usize>>,
+    /// Turns of all phases.
+    turns: usize,
 }
 
 /// What one phase may do.
@@ -143,7 +149,8 @@ impl<'r> RuleSet<'r> {
             .iter()
             .map(|r| RuleStats { name: r.name.clone(), group: r.group, matches: 0, applications: 0, nodes: 0 })
             .collect();
-        RuleSet { rules, stats }
+        let looked = vec![None; rules.len()];
+        RuleSet { rules, stats, view: None, looked, turns: 0 }
     }
 
     /// Statistics in the order of the rules.
@@ -151,7 +158,8 @@ impl<'r> RuleSet<'r> {
         self.stats
     }
 
-    /// Runs the rules of a phase (all rules if none is given).
+    /// Runs the rules of a phase (all rules if none is given). All phases of a set run on one graph,
+    /// which may change in between.
     pub fn run(
         &mut self,
         egraph: &mut EGraph,
@@ -166,14 +174,12 @@ impl<'r> RuleSet<'r> {
         let before = egraph.total_number_of_nodes();
         let mut report = PhaseReport { name, turns: 0, stop: Stop::Turns, cut: false, nodes: [before, before] };
         let mut backoff = vec![Backoff::default(); self.rules.len()];
-        // The turn in which a rule last looked everywhere or at all that had changed.
-        let mut looked: Vec<Option<usize>> = vec![None; self.rules.len()];
-        let mut view: Option<View> = None;
         'turns: for turn in 0..budget.turns {
             report.turns = turn + 1;
             let mut resting = false;
             let mut found = Vec::with_capacity(chosen.len());
-            let now = View::new(egraph, view.as_ref());
+            let now = View::new(egraph, self.view.as_ref());
+            self.turns += 1;
             for &i in &chosen {
                 let rule = self.rules[i];
                 if is_chain(rule) && !CHAIN_TURNS.contains(&turn) {
@@ -184,7 +190,7 @@ impl<'r> RuleSet<'r> {
                     continue;
                 }
                 let limit = budget.matches << backoff[i].times.min(16);
-                let changes_only = turn > 0 && looked[i] == Some(turn - 1);
+                let changes_only = self.looked[i] == Some(self.turns - 1);
                 let matches = rule.search(egraph, &now, changes_only, limit + 1);
                 if matches.len() > limit {
                     backoff[i].until = turn + 1 + (budget.rest << backoff[i].times.min(16));
@@ -192,10 +198,10 @@ impl<'r> RuleSet<'r> {
                     resting = true;
                     continue;
                 }
-                looked[i] = Some(turn);
+                self.looked[i] = Some(self.turns);
                 found.push((i, matches));
             }
-            view = Some(now);
+            self.view = Some(now);
             let mut changed = false;
             for (i, matches) in found {
                 let nodes = egraph.total_size();
@@ -208,6 +214,8 @@ impl<'r> RuleSet<'r> {
                     if egraph.total_size() > budget.nodes {
                         self.stats[i].nodes += (egraph.total_size() - nodes) as u64;
                         egraph.rebuild();
+                        // The other matches of this turn are lost, so every rule looks everywhere again.
+                        self.looked.fill(None);
                         report.stop = Stop::Nodes;
                         report.cut = resting;
                         break 'turns;

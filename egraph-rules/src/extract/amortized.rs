@@ -10,11 +10,13 @@
 //! algorithm", 1977), and a node counts only when all its operands are settled: so no choice is in a
 //! circle, even where discounts make an operand dearer than its user.
 
-use super::graph::{ClassId, Graph, NodeId};
+use super::graph::{ClassId, Graph, Kids, NodeId};
 use super::{Choice, topological};
 use crate::cost::node_cost;
-use crate::price::{Price, price};
+use crate::lang::Head;
+use crate::price::{Price, Scratch, price_in};
 use cranelift_entity::SecondaryMap;
+use ir::Op;
 use ir::cost::CostTable;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -35,13 +37,14 @@ enum Share {
 
 /// Improves the choice in place and returns its price; `None` when it was not a plan.
 pub fn reselect(graph: &Graph, costs: &CostTable, choice: &mut Choice) -> Option<Price> {
-    let mut best = price(graph, costs, choice)?;
-    let parents = parents(graph);
+    let mut scratch = Scratch::default();
+    let mut best = price_in(&mut scratch, graph, costs, choice)?;
+    let search = Search::new(graph, costs);
     for share in [Share::ByUsers, Share::Half, Share::Free] {
         let mut at = choice.clone();
         for _ in 0..ROUNDS {
-            let Some(next) = choose_again(graph, costs, &at, share, &parents) else { break };
-            let Some(new) = price(graph, costs, &next) else { break };
+            let Some(next) = search.choose_again(&at, share) else { break };
+            let Some(new) = price_in(&mut scratch, graph, costs, &next) else { break };
             if next == at {
                 break;
             }
@@ -55,73 +58,98 @@ pub fn reselect(graph: &Graph, costs: &CostTable, choice: &mut Choice) -> Option
     Some(best)
 }
 
-/// The nodes that have a class among their operands, each once.
-fn parents(graph: &Graph) -> SecondaryMap<ClassId, Vec<NodeId>> {
-    let mut parents: SecondaryMap<ClassId, Vec<NodeId>> = SecondaryMap::new();
-    for (node, data) in &graph.nodes {
-        for &kid in &data.kids {
-            if parents[kid].last() != Some(&node) {
-                parents[kid].push(node);
-            }
-        }
-    }
-    parents
+/// What is the same in all rounds.
+struct Search<'a> {
+    graph: &'a Graph,
+    costs: &'a CostTable,
+    /// The nodes that have a class among their operands, each once.
+    parents: SecondaryMap<ClassId, Vec<NodeId>>,
+    /// How many different operands a node has.
+    kids: SecondaryMap<NodeId, u32>,
+    /// Nodes without operands, with their costs.
+    leaves: Vec<Reverse<(u64, NodeId)>>,
+    /// Costs of nodes that do not depend on the plan.
+    fixed: SecondaryMap<NodeId, u64>,
 }
 
-fn choose_again(
-    graph: &Graph,
-    costs: &CostTable,
-    plan: &Choice,
-    share: Share,
-    parents: &SecondaryMap<ClassId, Vec<NodeId>>,
-) -> Option<Choice> {
-    let mut users: SecondaryMap<ClassId, u64> = SecondaryMap::with_default(0);
-    for root in &graph.roots {
-        users[root.class] += 1;
+impl<'a> Search<'a> {
+    fn new(graph: &'a Graph, costs: &'a CostTable) -> Search<'a> {
+        let mut search = Search {
+            graph,
+            costs,
+            parents: SecondaryMap::with_capacity(graph.classes.len()),
+            kids: SecondaryMap::with_capacity(graph.nodes.len()),
+            leaves: Vec::new(),
+            fixed: SecondaryMap::with_capacity(graph.nodes.len()),
+        };
+        let none = Choice::with_default(None.into());
+        for (node, data) in &graph.nodes {
+            for kid in distinct(&data.kids) {
+                search.parents[kid].push(node);
+                search.kids[node] += 1;
+            }
+            if data.head != Head::Op(Op::Cat) {
+                search.fixed[node] = node_cost(graph, costs, node, &none);
+            }
+            if data.kids.is_empty() {
+                search.leaves.push(Reverse((search.fixed[node], node)));
+            }
+        }
+        search
     }
-    for class in topological(graph, plan)? {
-        for &kid in &graph.nodes[plan[class].expand()?].kids {
-            users[kid] += 1;
+
+    fn cost(&self, node: NodeId, plan: &Choice) -> u64 {
+        match self.graph.nodes[node].head {
+            Head::Op(Op::Cat) => node_cost(self.graph, self.costs, node, plan),
+            _ => self.fixed[node],
         }
     }
-    let mut waits: SecondaryMap<NodeId, u32> = SecondaryMap::with_default(0);
-    let mut cost: SecondaryMap<ClassId, Option<u64>> = SecondaryMap::new();
-    let mut choice = Choice::with_default(None.into());
-    let mut heap = BinaryHeap::new();
-    let distinct = |node: NodeId| {
-        let kids = &graph.nodes[node].kids;
-        (0..kids.len()).filter(move |&i| !kids[..i].contains(&kids[i])).map(move |i| kids[i])
-    };
-    for (node, _) in &graph.nodes {
-        waits[node] = distinct(node).count() as u32;
-        if waits[node] == 0 {
-            heap.push(Reverse((node_cost(graph, costs, node, plan), node)));
+
+    fn choose_again(&self, plan: &Choice, share: Share) -> Option<Choice> {
+        let graph = self.graph;
+        let mut users: SecondaryMap<ClassId, u64> = SecondaryMap::with_capacity(graph.classes.len());
+        for root in &graph.roots {
+            users[root.class] += 1;
         }
-    }
-    while let Some(Reverse((total, node))) = heap.pop() {
-        let class = graph.nodes[node].class;
-        if cost[class].is_some() {
-            continue;
+        for class in topological(graph, plan)? {
+            for &kid in &graph.nodes[plan[class].expand()?].kids {
+                users[kid] += 1;
+            }
         }
-        cost[class] = Some(total);
-        choice[class] = node.into();
-        for &parent in &parents[class] {
-            waits[parent] -= 1;
-            if waits[parent] > 0 || cost[graph.nodes[parent].class].is_some() {
+        let mut waits = self.kids.clone();
+        let mut cost: SecondaryMap<ClassId, Option<u64>> = SecondaryMap::with_capacity(graph.classes.len());
+        let mut choice = Choice::with_default(None.into());
+        choice.resize(graph.classes.len());
+        let mut heap = BinaryHeap::from(self.leaves.clone());
+        while let Some(Reverse((total, node))) = heap.pop() {
+            let class = graph.nodes[node].class;
+            if cost[class].is_some() {
                 continue;
             }
-            let mut sum = node_cost(graph, costs, parent, plan);
-            for kid in distinct(parent) {
-                let full = cost[kid].unwrap_or(u64::MAX);
-                sum = sum.saturating_add(match (share, users[kid]) {
-                    (_, 0) => full,
-                    (Share::ByUsers, n) => full / n,
-                    (Share::Half, _) => full / 2,
-                    (Share::Free, _) => full / 64,
-                });
+            cost[class] = Some(total);
+            choice[class] = node.into();
+            for &parent in &self.parents[class] {
+                waits[parent] -= 1;
+                if waits[parent] > 0 || cost[graph.nodes[parent].class].is_some() {
+                    continue;
+                }
+                let mut sum = self.cost(parent, plan);
+                for kid in distinct(&graph.nodes[parent].kids) {
+                    let full = cost[kid].unwrap_or(u64::MAX);
+                    sum = sum.saturating_add(match (share, users[kid]) {
+                        (_, 0) => full,
+                        (Share::ByUsers, n) => full / n,
+                        (Share::Half, _) => full / 2,
+                        (Share::Free, _) => full / 64,
+                    });
+                }
+                heap.push(Reverse((sum, parent)));
             }
-            heap.push(Reverse((sum, parent)));
         }
+        Some(choice)
     }
-    Some(choice)
+}
+
+fn distinct(kids: &Kids) -> impl Iterator<Item = ClassId> + '_ {
+    (0..kids.len()).filter(|&i| !kids[..i].contains(&kids[i])).map(|i| kids[i])
 }

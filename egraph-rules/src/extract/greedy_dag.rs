@@ -45,12 +45,12 @@ impl Extractor for GreedyDag {
         if graph.classes.len() > MAX_CLASSES {
             return tree;
         }
-        let mut own: SecondaryMap<ClassId, u64> = SecondaryMap::new();
-        let mut sets: SecondaryMap<ClassId, CostSet> = SecondaryMap::new();
+        let mut own: SecondaryMap<ClassId, u64> = SecondaryMap::with_capacity(graph.classes.len());
+        let mut sets: SecondaryMap<ClassId, CostSet> = SecondaryMap::with_capacity(graph.classes.len());
         let mut choice: Choice = SecondaryMap::with_default(PackedOption::default());
-        let mut updates: SecondaryMap<ClassId, u32> = SecondaryMap::new();
-        let mut parents: SecondaryMap<ClassId, Vec<NodeId>> = SecondaryMap::new();
-        let mut queued: SecondaryMap<NodeId, bool> = SecondaryMap::new();
+        let mut updates: SecondaryMap<ClassId, u32> = SecondaryMap::with_capacity(graph.classes.len());
+        let mut parents: SecondaryMap<ClassId, Vec<NodeId>> = SecondaryMap::with_capacity(graph.classes.len());
+        let mut queued: SecondaryMap<NodeId, bool> = SecondaryMap::with_capacity(graph.nodes.len());
         let mut work: VecDeque<NodeId> = VecDeque::new();
         for (node, data) in &graph.nodes {
             for &kid in &data.kids {

@@ -26,7 +26,7 @@ impl Extractor for Tree {
     }
 
     fn extract(&self, graph: &Graph, costs: &CostTable) -> Selection {
-        let mut best: SecondaryMap<ClassId, Option<Rank>> = SecondaryMap::new();
+        let mut best: SecondaryMap<ClassId, Option<Rank>> = SecondaryMap::with_capacity(graph.classes.len());
         let mut choice: Choice = SecondaryMap::with_default(PackedOption::default());
         loop {
             let mut changed = false;

@@ -153,7 +153,17 @@ fn sum_terms(egraph: &EGraph, id: Id, node: &Node) -> Option<Vec<Term>> {
     }
     let mut terms = Vec::new();
     flatten_sum(egraph, id, false, 0, &mut Vec::new(), &mut terms);
-    (3..=MAX_TERMS).contains(&terms.len()).then_some(terms)
+    let parts = terms.iter().flat_map(|t| match t.what {
+        What::Product(a, b) => [a, b],
+        What::Plain(id) => [id, id],
+    });
+    ((3..=MAX_TERMS).contains(&terms.len()) && keeps_whole(egraph, id, parts)).then_some(terms)
+}
+
+/// A whole number made of parts that are not (`a - frc a`) is exact as it stands. Rearranged it may
+/// miss the number by a rounding error, which turns comparisons of whole numbers and indices.
+fn keeps_whole(egraph: &EGraph, id: Id, mut parts: impl Iterator<Item = Id>) -> bool {
+    !egraph[id].data.range.whole || parts.all(|p| egraph[p].data.range.whole)
 }
 
 fn build_term(egraph: &mut EGraph, term: Term) -> Id {
@@ -347,7 +357,8 @@ fn product_chain(egraph: &mut EGraph, id: Id, node: &Node) -> Vec<Id> {
     let mut factors = Factors::default();
     flatten_product(egraph, id, lanes == 1, 0, &mut Vec::new(), &mut factors);
     let count = factors.vectors.len() + factors.scalars.len();
-    if !(3..=MAX_TERMS).contains(&count) {
+    let all = factors.vectors.iter().chain(&factors.scalars).copied();
+    if !(3..=MAX_TERMS).contains(&count) || !keeps_whole(egraph, id, all) {
         return Vec::new();
     }
     let mut out = Vec::new();
