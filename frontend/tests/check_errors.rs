@@ -139,6 +139,7 @@ const CASES: &[(Version, Stage, &str)] = &[
     (Glsl110, Fragment, "void f() { gl_FragColor = vec4(1.0); gl_FragData[0] = vec4(1.0); }"),
     (Glsl110, Fragment, "float x;"),
     (Glsl110, Vertex, "float f(float a[]) { return a[0]; }"),
+    (Glsl110, Vertex, "void f(inout float a[2]) { }"),
     (Glsl110, Vertex, "const float a[2];"),
     (Glsl110, Vertex, "float;"),
 ];

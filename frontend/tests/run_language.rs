@@ -163,7 +163,7 @@ fn functions() {
         [1.0, 1.0, 0.0, 0.0],
     );
     check(
-        Glsl110,
+        Glsl120,
         "void f(inout float v[3], int n) { v[n] += 1.0; } float sum(float v[3]) { return v[0] + v[1] + v[2]; }",
         "float v[3]; v[0] = 1.0; v[1] = 2.0; v[2] = 3.0; f(v, i); gl_FragColor = vec4(v[0], v[1], v[2], sum(v));",
         [1.0, 3.0, 3.0, 7.0],
@@ -187,7 +187,7 @@ fn functions() {
         [2.0, 3.0, 0.0, 0.0],
     );
     check(
-        Glsl110,
+        Glsl120,
         "void f(int n, inout float x[3]) { x[n] = x[n] + 1.0; }",
         "float v[3]; v[0] = v[1] = v[2] = 0.0; int n = 0; f(n++, v); f(n++, v); f(n, v); f(n, v); gl_FragColor = vec4(v[0], v[1], v[2], n);",
         [1.0, 1.0, 2.0, 2.0],

@@ -217,6 +217,10 @@ pub struct ShaderTestArgs {
     /// How results are printed.
     #[arg(long, value_enum, default_value = "human")]
     pub message_format: MessageFormat,
+    /// Tests that are known not to pass, one a line: the end of the file's path, a colon, the
+    /// reason. A listed test that passes is a failure, as is another one that does not.
+    #[arg(long, value_name = "LIST")]
+    pub known: Option<PathBuf>,
     /// Tests at once; all cores by default.
     #[arg(long, short)]
     pub jobs: Option<u8>,

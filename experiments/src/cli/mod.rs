@@ -207,6 +207,13 @@ fn shader_test_command(args: &ShaderTestArgs) -> Done {
         pipeline.fp = fp;
     }
     let options = eggshade::Options::new(target, pipeline);
+    let known = match &args.known {
+        Some(path) => {
+            let text = std::fs::read_to_string(path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
+            Some(shader_test::known::parse(&text)?)
+        }
+        None => None,
+    };
     let reports = shader_test::run_files(&args.files, &options, args.jobs.map(usize::from))?;
     let mut text = String::new();
     for report in &reports {
@@ -229,6 +236,13 @@ fn shader_test_command(args: &ShaderTestArgs) -> Done {
         count(Verdict::Fail),
         count(Verdict::Skip)
     ));
-    // What was skipped was not shown to work.
-    Ok(passed == reports.len())
+    match known {
+        Some(known) => {
+            let surprises = shader_test::known::surprises(&known, &reports);
+            surprises.iter().for_each(|s| note(s));
+            Ok(surprises.is_empty())
+        }
+        // What was skipped was not shown to work.
+        None => Ok(passed == reports.len()),
+    }
 }

@@ -13,6 +13,7 @@ mod command;
 mod draw;
 mod exec;
 mod images;
+pub mod known;
 mod parse;
 mod require;
 

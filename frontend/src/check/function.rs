@@ -117,6 +117,11 @@ impl<'a> Checker<'a> {
             {
                 self.error("const-out-parameter", span, "a parameter that is written cannot be const", NOTE);
             }
+            if param.direction != Direction::In && matches!(ty, Ty::Array(..)) && self.is_110() {
+                let message =
+                    "an array cannot be written as a whole before GLSL 1.20, so it can only be an `in` parameter";
+                self.error("needs-version-120", span, message, "GLSL 1.10 section 5.8");
+            }
             if param.direction != Direction::In && ty.has_sampler() {
                 self.error(
                     "sampler-misuse",

@@ -293,6 +293,12 @@ impl<'a> Preprocessor<'a, '_> {
             self.diags.push(Diagnostic::error("no-token-pasting", hash.span, message));
             return;
         }
+        let in_function = matches!(kind, MacroKind::Function(_));
+        if let Some(hash) = rest.iter().find(|t| in_function && t.tok == Tok::Hash) {
+            let message = "`#` in a macro (making a string) is not part of this language";
+            self.diags.push(Diagnostic::error("no-stringification", hash.span, message));
+            return;
+        }
         let position = |t: &Token<'_>| params.iter().position(|&p| t.tok == Tok::Ident && p == t.text);
         let body = rest.iter().map(|t| (*t, position(t).map(|i| i as u16)));
         let body = self.bump.alloc_slice_fill_iter(body.collect::<Vec<_>>());

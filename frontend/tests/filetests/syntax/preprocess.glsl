@@ -38,11 +38,12 @@
 #undef GL_ARB_draw_buffers //~ error reserved-macro-name
 //--- token pasting
 #define A(x, y) x ## y //~ error no-token-pasting
-//--- a hash that is not used
-#define A(x) #x
-//--- a hash that is used
-#define A(x) #x
-int i = A(1); //~ error illegal-character
+//--- a hash in a function-like macro
+#define A(x) #x //~ error no-stringification
+//--- a hash in another macro is wrong where it is used
+#define A #
+#define B #
+int i = A 1; //~ error illegal-character
 //--- undef without a name
 #undef //~ error bad-directive
 #undef A B //~ warning extra-tokens
