@@ -5,10 +5,11 @@
 //! With `EGGSHADE_RANDOM_ALL=1` every pipeline gets all of them at both levels.
 
 mod common;
+mod stable;
 
 use backend::emit::vec4_bits;
 use backend::{CompileOptions, Error, Pipeline, Target, compile_observed};
-use common::{simulate, stable};
+use common::simulate;
 use ir::Function;
 use ir::env::{Env, Outputs};
 use ir::eval::{EvalCfg, same_bits};

@@ -1,7 +1,5 @@
 //! Runs a compiled program on the simulator with the inputs of an `ir` environment.
 
-pub mod stable;
-
 use backend::mach::Program;
 use backend::sim::machine::{self, Lookup, Outside};
 use ir::entity::Var;
