@@ -4,6 +4,8 @@
 //!
 //! With `EGGSHADE_RANDOM_ALL=1` every pipeline gets all of them at both levels.
 
+#![allow(clippy::print_stdout)] // the figures of a run
+
 mod common;
 mod stable;
 
