@@ -167,12 +167,12 @@ impl Run<'_> {
         match step.what {
             What::Splat => self.open(step, &[row.scalar], number),
             What::Op(op) if row.ops & op_bit(op) != 0 => {
-                for node in view.nodes_of(row).iter().filter(|n| n.op == Some(op)) {
+                for node in view.operations(row, op) {
                     self.node(step, node, commutes(op), number);
                 }
             }
             What::Swizzle(swizzle) if row.ops & op_bit(Op::Swz) != 0 => {
-                for node in view.nodes_of(row).iter().filter(|n| n.swizzle == Some(swizzle)) {
+                for node in view.swizzles(row).iter().filter(|n| n.swizzle == Some(swizzle)) {
                     self.open(step, node.args(), number);
                 }
             }

@@ -9,7 +9,7 @@
 
 use super::cond::Cond;
 use super::pattern::splat_of;
-use crate::lang::{EGraph, Node};
+use crate::lang::{EGraph, Head, Node};
 use egg::Id;
 use ir::Op;
 use ir::types::Swizzle;
@@ -32,9 +32,14 @@ pub(crate) fn cond_bit(cond: Cond) -> u16 {
     1 << cond as u32
 }
 
+/// The key of swizzles, behind all opcodes.
+const SWIZZLES: u8 = Op::COUNT as u8;
+
 /// A node; literals, leaves and texture lookups are their opcodes only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Flat {
+    /// The kind of head, then its opcode: nodes of a class are in this order.
+    key: u8,
     pub op: Option<Op>,
     pub len: u8,
     pub swizzle: Option<Swizzle>,
@@ -47,7 +52,12 @@ impl Flat {
         for (to, &from) in args.iter_mut().zip(&node.args) {
             *to = usize::from(egraph.find(from)) as u32;
         }
-        Flat { op: node.op(), len: node.args.len() as u8, swizzle: node.swizzle().map(|(s, _)| s), args }
+        let key = match node.head {
+            Head::Op(op) => op as u8,
+            Head::Swz(_) => SWIZZLES,
+            _ => u8::MAX,
+        };
+        Flat { key, op: node.op(), len: node.args.len() as u8, swizzle: node.swizzle().map(|(s, _)| s), args }
     }
 
     /// The operands.
@@ -104,6 +114,7 @@ impl View {
                 view.nodes.push(flat);
             }
             row.to = view.nodes.len() as u32;
+            view.nodes[from as usize..].sort_by_key(|n| n.key);
             for &(_, cond) in &Cond::NAMES {
                 if cond.known(&class.data) {
                     row.conds |= cond_bit(cond);
@@ -158,8 +169,24 @@ impl View {
         &self.rows[id as usize]
     }
 
-    /// The nodes of a class, in the e-graph's order.
-    pub(crate) fn nodes_of(&self, row: &Row) -> &[Flat] {
+    /// The nodes of a class that do an operation without immediate.
+    pub(crate) fn operations(&self, row: &Row, op: Op) -> &[Flat] {
+        self.with_key(row, op as u8)
+    }
+
+    /// The nodes of a class that are swizzles.
+    pub(crate) fn swizzles(&self, row: &Row) -> &[Flat] {
+        self.with_key(row, SWIZZLES)
+    }
+
+    fn with_key(&self, row: &Row, key: u8) -> &[Flat] {
+        let nodes = self.nodes_of(row);
+        let nodes = &nodes[nodes.partition_point(|n| n.key < key)..];
+        &nodes[..nodes.partition_point(|n| n.key == key)]
+    }
+
+    /// The nodes of a class, operations first, else in the e-graph's order.
+    fn nodes_of(&self, row: &Row) -> &[Flat] {
         &self.nodes[row.from as usize..row.to as usize]
     }
 
