@@ -11,7 +11,7 @@ use eggshade::ir::types::TexDim;
 pub const UNITS: usize = 16;
 
 /// Longest side of a texture.
-const MAX_TEXTURE: u32 = 4096;
+const MAX_TEXTURE: u32 = 1024;
 
 /// Most values of a uniform command.
 const MAX_VALUES: usize = 4096;

@@ -230,7 +230,22 @@ fn triangles(mode: Mode, count: usize) -> Vec<[usize; 3]> {
     }
 }
 
-/// Draws; the instructions executed are taken from `limits`.
+/// Takes work that is no instruction, such as looking at pixels, from the bound on instructions.
+///
+/// # Errors
+/// When not so much is left.
+pub fn charge(limits: &mut Limits, work: u64) -> Result<(), SimError> {
+    limits.steps = limits.steps.checked_sub(work).ok_or(SimError::Steps(limits.steps))?;
+    Ok(())
+}
+
+/// Quads of a frame.
+pub fn quads(frame: &Frame) -> u64 {
+    u64::from(frame.width) * u64::from(frame.height) / 4
+}
+
+/// Draws; the instructions executed are taken from `limits`, and one for each quad that a triangle
+/// may cover.
 ///
 /// # Errors
 /// When a program exceeds the simulator's bounds.
@@ -255,6 +270,7 @@ pub fn draw(
             corners.extend(point(vertex, size, frame));
         }
     }
+    charge(limits, (corners.len() as u64 / 3).saturating_mul(quads(frame)))?;
     let program = &linked.fragment;
     let sources = sources(&linked.vertex, program, world.two_side);
     let prepared = Prepared::new(program, &QuadOutside { world, program, inputs: &[] }, linked.cfg)?;

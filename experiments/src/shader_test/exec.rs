@@ -182,6 +182,9 @@ impl<'a> Runner<'a> {
     }
 
     fn command(&mut self, command: &Command) -> Result<(), String> {
+        if matches!(command, Command::Clear | Command::Probe(_)) {
+            draw::charge(&mut self.limits, draw::quads(&self.frame) / 4).map_err(|e| told(&e, self.steps))?;
+        }
         let world = &mut self.world;
         match command {
             Command::Clear => {
@@ -305,10 +308,8 @@ impl<'a> Runner<'a> {
     }
 
     fn draw(&mut self, mode: Mode, vertices: &[Attributes]) -> Result<(), String> {
-        draw::draw(&mut self.frame, &self.linked, &self.world, mode, vertices, &mut self.limits).map_err(|e| match e {
-            SimError::Steps(_) => format!("the draws of this file take more than {} instructions", self.steps),
-            other => other.to_string(),
-        })
+        draw::draw(&mut self.frame, &self.linked, &self.world, mode, vertices, &mut self.limits)
+            .map_err(|e| told(&e, self.steps))
     }
 
     fn set_uniform(&mut self, name: &str, values: &[f32]) -> Result<(), String> {
@@ -391,6 +392,14 @@ impl<'a> Runner<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// A file's bound is what it started with, not what was left for the last draw.
+fn told(error: &SimError, steps: u64) -> String {
+    match error {
+        SimError::Steps(_) => format!("the commands of this file take more than {steps} instructions"),
+        other => other.to_string(),
     }
 }
 

@@ -126,6 +126,10 @@ fn endless_shaders_and_unmet_needs_are_told() {
     let options = Options::new(target, eggshade::resolve_pipeline("none").unwrap());
     let outcome = exec::run(&parse::parse(&endless).unwrap(), &options, 100_000);
     assert!(outcome.result == Verdict::Fail && outcome.reason.contains("more than 100000 instructions"), "{outcome:?}");
+    let draws =
+        small("void main() { gl_FragColor = vec4(1.0); }", &"draw rect -1 -1 2 2\nprobe all rgb 1 1 1\n".repeat(1000));
+    let outcome = exec::run(&parse::parse(&draws).unwrap(), &options, 100_000);
+    assert!(outcome.result == Verdict::Fail && outcome.reason.contains("more than 100000 instructions"), "{outcome:?}");
     let skipped = run("none", "[require]\nGLSL >= 1.50\n[fragment shader]\nvoid main() {}\n[test]\n");
     assert_eq!(skipped, Outcome::new(Verdict::Skip, "requires `GLSL >= 1.50`".to_owned()));
     let skipped = run("none", &small("void main() {}", "fly away"));
