@@ -123,3 +123,15 @@ pub fn compile_file(path: &Path, options: &Options, format: MessageFormat) -> Re
     report(&built.sources, &built.warnings, format);
     Ok(built)
 }
+
+/// Links two files and prints their diagnostics: the vertex stage, then the fragment stage.
+pub fn link_files(paths: [&Path; 2], options: &Options, format: MessageFormat) -> Result<[Built; 2], Stop> {
+    let sources = [read(paths[0])?, read(paths[1])?];
+    let names = paths.map(|p| p.display().to_string());
+    let stages = [(names[0].as_str(), sources[0].as_str()), (names[1].as_str(), sources[1].as_str())];
+    let linked = eggshade::link(stages, options).map_err(|f| failed(&f, format))?;
+    for built in &linked {
+        report(&built.sources, &built.warnings, format);
+    }
+    Ok(linked)
+}

@@ -9,13 +9,7 @@ use serde_json::json;
 /// Runs the command.
 pub fn run(args: &LinkArgs) -> Outcome {
     let options = build::options(&args.build, None)?;
-    let sources = [build::read(&args.vertex)?, build::read(&args.fragment)?];
-    let names = [&args.vertex, &args.fragment].map(|p| p.display().to_string());
-    let stages = [(names[0].as_str(), sources[0].as_str()), (names[1].as_str(), sources[1].as_str())];
-    let linked = eggshade::link(stages, &options).map_err(|f| build::failed(&f, args.build.message_format))?;
-    for built in &linked {
-        build::report(&built.sources, &built.warnings, args.build.message_format);
-    }
+    let linked = build::link_files([&args.vertex, &args.fragment], &options, args.build.message_format)?;
     let [vertex, fragment] = &linked;
     let text = match args.emit {
         Emit::Asm => linked.iter().map(|b| vec4_text::print(&b.compiled.program)).collect::<Vec<_>>().join("\n"),

@@ -2,22 +2,18 @@
 
 use super::args::RenderArgs;
 use super::{Outcome, Stop, build, output, textures};
+use eggshade::Built;
 use eggshade::backend::emit::vec4_bits;
 use eggshade::backend::mach::Program;
 use eggshade::render::mesh::Mesh;
 use eggshade::render::{View, draw};
 use eggshade::world::{Settings, World};
-use eggshade::{Built, ir::types::Stage};
 
 /// Runs the command.
 pub fn run(args: &RenderArgs) -> Outcome {
     let view = view(args)?;
-    let compile = |path, stage| {
-        let options = build::options(&args.build, Some(stage))?;
-        build::compile_file(path, &options, args.build.message_format)
-    };
-    let vertex = compile(&args.vertex, Stage::Vertex)?;
-    let fragment = compile(&args.fragment, Stage::Fragment)?;
+    let options = build::options(&args.build, None)?;
+    let [vertex, fragment] = build::link_files([&args.vertex, &args.fragment], &options, args.build.message_format)?;
     let mut world = World { gl: view.state(), ..World::default() };
     let settings = Settings::parse(&args.set).map_err(Stop::usage)?;
     for built in [&vertex, &fragment] {
@@ -27,7 +23,7 @@ pub fn run(args: &RenderArgs) -> Outcome {
         return Err(Stop::usage(format!("--set {name}: the shaders have no such input or uniform")));
     }
     textures::load(&args.texture, &[&vertex.tac, &fragment.tac], &mut world)?;
-    let cfg = build::options(&args.build, None)?.target.eval();
+    let cfg = options.target.eval();
     let frame =
         draw(&decoded(&vertex)?, &decoded(&fragment)?, cfg, &world, view).map_err(|e| Stop::input(e.to_string()))?;
     let png = encode(frame.width, frame.height, &frame.to_rgba8()).map_err(|e| Stop::input(e.to_string()))?;
