@@ -136,7 +136,17 @@ fn half(value: usize, what: &str) -> Result<[u8; 2], String> {
     u16::try_from(value).map(u16::to_le_bytes).map_err(|_| format!("{what}: {value} is more than 65535"))
 }
 
+/// Names are what the text form can print and read back: visible ASCII and blanks, no `#`, which
+/// starts a comment there.
+fn check_name(name: &str) -> Result<(), String> {
+    match name.chars().find(|&c| c == '#' || !(c == ' ' || c.is_ascii_graphic())) {
+        Some(c) => Err(format!("a name has {c:?} in it")),
+        None => Ok(()),
+    }
+}
+
 fn name(out: &mut Vec<u8>, text: &str) -> Result<(), String> {
+    check_name(text)?;
     out.extend(half(text.len(), "length of a name")?);
     out.extend(text.as_bytes());
     Ok(())
@@ -289,11 +299,8 @@ impl<'a> Reader<'a> {
         let at = self.at;
         let name = String::from_utf8(self.take(len)?.to_vec());
         let name = name.map_err(|_| format!("the name at byte {at} is not UTF-8"))?;
-        // What the text form can print and read back.
-        match name.chars().find(|&c| "\"\\".contains(c) || !(c == ' ' || c.is_ascii_graphic())) {
-            Some(c) => Err(format!("the name at byte {at} has {c:?} in it")),
-            None => Ok(name),
-        }
+        check_name(&name).map_err(|e| format!("at byte {at}: {e}"))?;
+        Ok(name)
     }
 
     /// A register number; the text form has no larger ones.
