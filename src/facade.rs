@@ -253,29 +253,10 @@ pub fn record_of(name: &str, source: &str, options: &Options, repeat: u32) -> Re
     let stage = options.stage.or_else(|| stage_of(name));
     let mut record = Record {
         file: name.to_owned(),
-        status: Status::Ok,
         stage: stage.map_or(String::new(), |s| s.to_string()),
         target: options.target.name.clone(),
         pipeline: options.pipeline.name.clone(),
-        instructions: 0,
-        slots: 0,
-        alu: 0,
-        tex: 0,
-        flow: 0,
-        cycles: 0,
-        temps: 0,
-        temps_bound: 0,
-        constants: 0,
-        inputs: 0,
-        outputs: 0,
-        uniforms: 0,
-        samplers: 0,
-        micros: 0,
-        egraph_nodes: 0,
-        egraph_classes: 0,
-        egraph_stop: String::new(),
-        assembly: String::new(),
-        diagnostics: Vec::new(),
+        ..Record::default()
     };
     let mut best = u64::MAX;
     for turn in 0..repeat.max(1) {

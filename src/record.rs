@@ -4,10 +4,11 @@
 use serde::{Deserialize, Serialize};
 
 /// How a compile ended.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
     /// There is machine code.
+    #[default]
     Ok,
     /// The shader is not legal GLSL, or exceeds a bound of the front end.
     Rejected,
@@ -20,7 +21,7 @@ pub enum Status {
 }
 
 /// The numbers of one compile. Counts are 0 unless the status is [`Status::Ok`].
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Record {
     /// As given on the command line.
     pub file: String,

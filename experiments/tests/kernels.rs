@@ -5,17 +5,15 @@
 use eggshade::backend::emit::vec4_bits::{decode, encode};
 use eggshade::backend::emit::vec4_text::print;
 use eggshade::backend::mach::Program;
-use eggshade::backend::sim::machine::{self, Lookup, Outside};
+use eggshade::backend::sim::bridge;
 use eggshade::backend::{Pipeline, Target};
-use eggshade::ir::entity::Var;
-use eggshade::ir::env::{Env, Outputs, TexRequest};
+use eggshade::ir::env::{Env, Outputs};
 use eggshade::ir::eval::same_bits;
 use eggshade::ir::tac;
 use eggshade::ir::tac::interp::InterpOptions;
 use eggshade::ir::testing::gen_env::GenEnv;
 use eggshade::ir::types::FpLevel;
 use eggshade::{Built, Options};
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Inputs a kernel.
@@ -50,50 +48,9 @@ fn pipelines() -> Vec<&'static str> {
     Pipeline::names().filter(runs).collect()
 }
 
-struct Bridge<'e> {
-    envs: [&'e dyn Env; 4],
-    vars: BTreeMap<&'e str, Var>,
-}
-
-impl Outside for Bridge<'_> {
-    fn input(&self, pixel: usize, name: &str, elem: u32) -> [f32; 4] {
-        self.envs[pixel].input(self.vars[name], elem)
-    }
-
-    fn uniform(&self, name: &str, elem: u32) -> [f32; 4] {
-        self.envs[0].uniform(self.vars[name], elem)
-    }
-
-    fn texture(&self, l: &Lookup<'_>) -> [f32; 4] {
-        let sampler = self.vars[l.name];
-        self.envs[0].texture(&TexRequest {
-            sampler,
-            elem: l.elem,
-            dim: l.dim,
-            shadow: l.shadow,
-            coords: l.coords,
-            lod: l.lod,
-        })
-    }
-}
-
 /// Runs a machine program on a quad; outputs by the variables of `source`.
 fn simulate(program: &Program, source: &tac::Program, envs: [&dyn Env; 4]) -> [Outputs; 4] {
-    let vars: BTreeMap<&str, Var> = source.vars.iter().map(|(v, d)| (d.name.as_str(), v)).collect();
-    let bridge = Bridge { envs, vars };
-    let cfg = Target::builtin("vec4").unwrap().eval();
-    let results = machine::run(program, &bridge, [true; 4], cfg, Default::default()).unwrap();
-    results.map(|result| {
-        let mut outputs = Outputs { discarded: result.discarded, ..Outputs::default() };
-        for binding in &program.outputs {
-            for (lane, value) in result.outputs[binding.reg as usize].iter().enumerate() {
-                if let Some(value) = value {
-                    outputs.set(bridge.vars[binding.name.as_str()], binding.elem, lane as u8, *value);
-                }
-            }
-        }
-        outputs
-    })
+    bridge::run_quad(program, source, envs, Target::builtin("vec4").unwrap().eval()).unwrap()
 }
 
 /// The inputs of one run: bone numbers are what the array has.

@@ -2,7 +2,8 @@
 
 use eggshade::backend::emit::vec4_bits;
 use eggshade::backend::mach::Opcode;
-use eggshade::backend::sim::machine::{self, Lanes, Lookup, Outside};
+use eggshade::backend::sim::bridge;
+use eggshade::backend::sim::machine::Lanes;
 use eggshade::ir::Var;
 use eggshade::ir::env::{Env, TexRequest};
 use eggshade::ir::tac::{Program, interp};
@@ -62,20 +63,6 @@ impl Env for Values<'_> {
     }
 }
 
-impl Outside for Values<'_> {
-    fn input(&self, _: usize, name: &str, elem: u32) -> Lanes {
-        self.get(name, elem)
-    }
-
-    fn uniform(&self, name: &str, elem: u32) -> Lanes {
-        self.get(name, elem)
-    }
-
-    fn texture(&self, l: &Lookup<'_>) -> Lanes {
-        l.coords.map(|c| c * 0.5 + 0.25)
-    }
-}
-
 /// The machine code, decoded from its binary, computes what the three-address code says.
 pub fn assert_runs(built: &Built, options: &Options) {
     let program = vec4_bits::decode(&vec4_bits::encode(&built.compiled.program).unwrap()).unwrap();
@@ -83,20 +70,15 @@ pub fn assert_runs(built: &Built, options: &Options) {
     for seed in 0..8 {
         let values = Values::new(&built.tac, seed);
         let expected = interp::run(&built.tac, &values, interp::InterpOptions { cfg, ..Default::default() }).unwrap();
-        let active = [true, false, false, false];
-        let [got, ..] = machine::run(&program, &values, active, cfg, Default::default()).unwrap();
-        for binding in &program.outputs {
-            let var = built.tac.vars.iter().find(|(_, d)| d.name == binding.name).unwrap().0;
-            for lane in 0..4u8 {
-                let (Some(e), g) =
-                    (expected.get(var, binding.elem, lane), got.outputs[binding.reg as usize][lane as usize])
-                else {
-                    continue;
-                };
-                let g = g.unwrap_or_else(|| panic!("{} lane {lane} is not written", binding.name));
+        let envs = [&values as &dyn Env; 4];
+        let [got, ..] = bridge::run_quad(&program, &built.tac, envs, cfg).unwrap();
+        for (&(var, elem), lanes) in &expected.lanes {
+            let name = &built.tac.vars[var].name;
+            for (lane, e) in lanes.iter().enumerate().filter_map(|(i, e)| e.map(|e| (i as u8, e))) {
+                let g = got.get(var, elem, lane).unwrap_or_else(|| panic!("{name} lane {lane} is not written"));
                 let exact = options.pipeline.fp == FpLevel::Strict;
                 let same = if exact { e.to_bits() == g.to_bits() } else { (e - g).abs() <= 1e-4 * e.abs().max(1.0) };
-                assert!(same, "{} lane {lane}: {e} and {g}\n{}", binding.name, built.compiled.program);
+                assert!(same, "{name} lane {lane}: {e} and {g}\n{}", built.compiled.program);
             }
         }
     }
