@@ -1,5 +1,6 @@
 //! Front end and back end together: GLSL (or TAC text) in, machine code out.
 
+use crate::link::LinkOptions;
 use crate::record::{Record, Status};
 use backend::{CompileOptions, Compiled, Pipeline, Target};
 use bumpalo::Bump;
@@ -28,6 +29,8 @@ pub struct Options {
     pub rules: Option<(String, String)>,
     /// Bounds of the front end.
     pub limits: frontend::Limits,
+    /// How two stages become one program.
+    pub link: LinkOptions,
     /// The back end's options.
     pub back: CompileOptions,
 }
@@ -44,6 +47,7 @@ impl Options {
             include: Vec::new(),
             rules: None,
             limits: frontend::Limits::default(),
+            link: LinkOptions::default(),
             back: CompileOptions::default(),
         }
     }
@@ -168,7 +172,7 @@ pub fn to_tac(
 }
 
 /// The texts of one stage to three-address code, with warnings.
-fn units_to_tac(
+pub(crate) fn units_to_tac(
     files: &[FileId],
     stage: Stage,
     sources: &mut SourceMap,
@@ -194,7 +198,7 @@ pub fn compile(name: &str, source: &str, options: &Options) -> Result<Built, Fai
 }
 
 /// The back end's part.
-fn finish(
+pub(crate) fn finish(
     tac: tac::Program,
     file: FileId,
     mut sources: SourceMap,
@@ -241,7 +245,7 @@ fn back_diagnostic(error: &backend::Error, file: FileId, sources: &SourceMap) ->
 }
 
 /// A whole line; the first one for line 0.
-fn line_span(sources: &SourceMap, file: FileId, line: u32) -> Span {
+pub(crate) fn line_span(sources: &SourceMap, file: FileId, line: u32) -> Span {
     let text = &sources.file(file).text;
     let start: usize = text.split_inclusive('\n').take((line as usize).saturating_sub(1)).map(str::len).sum();
     let length = text[start..].lines().next().map_or(0, str::len);
@@ -323,83 +327,4 @@ fn fill(record: &mut Record, built: &Built) {
 /// Whether any is an error.
 pub fn has_errors(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().any(|d| d.severity == Severity::Error)
-}
-
-/// Compiles a vertex and a fragment shader as one program: interfaces are matched on three-address
-/// code, what the other stage does not read is removed, then each stage is compiled.
-///
-/// # Errors
-/// The first stage's [`Failure`], or the link errors.
-pub fn link(stages: [(&str, &str); 2], options: &Options) -> Result<[Built; 2], Failure> {
-    let [vertex, fragment] = stages;
-    link_units([&[vertex], &[fragment]], options)
-}
-
-/// [`link`] for stages of several texts each, as OpenGL attaches several shader objects of one stage
-/// to a program. Each text has a name and what it says; a stage without texts is an error.
-///
-/// # Errors
-/// The first stage's [`Failure`], or the link errors.
-pub fn link_units(stages: [&[(&str, &str)]; 2], options: &Options) -> Result<[Built; 2], Failure> {
-    let mut sources = SourceMap::new();
-    let mut programs = Vec::new();
-    let mut warnings = Vec::new();
-    let mut errors = Vec::new();
-    for (units, stage) in stages.into_iter().zip([Stage::Vertex, Stage::Fragment]) {
-        let files: Vec<FileId> = units.iter().map(|(name, text)| sources.add(*name, *text)).collect();
-        let options = Options { stage: Some(stage), ..options.clone() };
-        let result = match (units, files.as_slice()) {
-            (&[(name, _)], &[file]) => to_tac(name, file, &mut sources, &options),
-            _ => units_to_tac(&files, stage, &mut sources, &options),
-        };
-        match result {
-            Ok((program, found)) => {
-                programs.push((program, files.first().copied().unwrap_or_default()));
-                warnings.push(found);
-            }
-            Err(diagnostics) => errors.extend(diagnostics),
-        }
-    }
-    if !errors.is_empty() {
-        return Err(Failure { status: Status::Rejected, sources, diagnostics: errors });
-    }
-    let [(vertex, vertex_file), (fragment, fragment_file)] =
-        <[_; 2]>::try_from(programs).unwrap_or_else(|_| unreachable!("two stages were compiled"));
-    let linked = match tac::link::link(&vertex, &fragment) {
-        Ok(linked) => linked,
-        Err(errors) => {
-            let diagnostics = errors.iter().map(|e| link_diagnostic(e, [vertex_file, fragment_file], &sources));
-            return Err(Failure { status: Status::Rejected, diagnostics: diagnostics.collect(), sources });
-        }
-    };
-    for warning in linked.warnings {
-        let span = Span::new(fragment_file, 0, 0);
-        warnings[1].push(Diagnostic::warning("link", span, warning));
-    }
-    let (vertex, fragment) = (linked.vertex, linked.fragment);
-    let mut built = Vec::new();
-    for ((tac, file), warnings) in [(vertex, vertex_file), (fragment, fragment_file)].into_iter().zip(warnings) {
-        built.push(finish(tac, file, sources.clone(), warnings, options)?);
-    }
-    Ok(<[_; 2]>::try_from(built).unwrap_or_else(|_| unreachable!("two stages were built")))
-}
-
-/// Whether each shader object of a failed [`link_units`] is legal and only the program is not: what
-/// OpenGL tells at `glLinkProgram` and not at `glCompileShader`.
-pub fn is_link_failure(failure: &Failure) -> bool {
-    let mut errors = failure.diagnostics.iter().filter(|d| d.severity == Severity::Error).peekable();
-    let only_linking = |d: &Diagnostic| d.code.starts_with("link") || frontend::check::LINK_ERRORS.contains(&d.code);
-    failure.status == Status::DoesNotFit || (errors.peek().is_some() && errors.all(only_linking))
-}
-
-/// A link error at the fragment stage's declaration, with the vertex stage's beside it.
-fn link_diagnostic(error: &tac::link::LinkError, files: [FileId; 2], sources: &SourceMap) -> Diagnostic {
-    let (vertex, fragment) = error.lines;
-    let place = |file, line| line_span(sources, file, line);
-    match (vertex, fragment) {
-        (0, line) => Diagnostic::error(error.code, place(files[1], line), error.message.as_str()),
-        (line, 0) => Diagnostic::error(error.code, place(files[0], line), error.message.as_str()),
-        (other, line) => Diagnostic::error(error.code, place(files[1], line), error.message.as_str())
-            .label(place(files[0], other), "declared here in the vertex shader"),
-    }
 }

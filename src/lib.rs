@@ -10,12 +10,15 @@
 
 pub mod diagnostics;
 mod facade;
+pub mod link;
+pub mod link_reflection;
 pub mod record;
 pub mod render;
 pub mod world;
 
 pub use facade::{
-    Built, Failure, Options, compile, has_errors, is_link_failure, is_tac, link, link_units, record_of,
-    resolve_pipeline, resolve_target, stage_of, status_of, to_tac, with_front_options,
+    Built, Failure, Options, compile, has_errors, is_tac, record_of, resolve_pipeline, resolve_target, stage_of,
+    status_of, to_tac, with_front_options,
 };
+pub use link::{LinkOptions, Linked, is_link_failure, link, link_units};
 pub use {backend, frontend, ir};

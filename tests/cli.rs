@@ -105,7 +105,9 @@ fn wrong_command_lines_end_with_2() {
         (&["run", "good.frag", "--set", "gl_FragColor=1"], "no such input"),
         (&["run", "good.frag", "--set", "map=1"], "sampler"),
         (&["run", "good.frag", "--set", "uv=1,2,3"], "3 numbers for 2 lanes"),
-        (&["link", "good.frag"], "required"),
+        (&["link"], "required"),
+        (&["link", "good.frag"], "no vertex shader"),
+        (&["link", "good.frag", "good.vert", "--bind-attribute", "a"], "NAME=LOCATION"),
         (&["targets", "vec5"], "no target"),
     ];
     for (arguments, text) in cases {

@@ -41,7 +41,7 @@ fn ours(pipeline: &str, view: View) -> Frame {
     let sources = [("phong.vert", example("phong.vert")), ("phong.frag", example("phong.frag"))];
     let built = eggshade::link(sources.each_ref().map(|(n, s)| (*n, s.as_str())), &options)
         .unwrap_or_else(|e| panic!("{pipeline}: {:?}", e.diagnostics));
-    let decoded = built.each_ref().map(|b: &Built| decode(&encode(&b.compiled.program).unwrap()).unwrap());
+    let decoded = built.stages.each_ref().map(|b: &Built| decode(&encode(&b.compiled.program).unwrap()).unwrap());
     let texture = Texture::new(TexDim::D2, [TEXTURE, TEXTURE, 1], vec![texels()]);
     let textures = BTreeMap::from([("base".to_owned(), texture)]);
     let world = World { gl: view.state(), textures, ..World::default() };

@@ -162,17 +162,40 @@ pub struct CompileArgs {
     pub output: Option<PathBuf>,
 }
 
+/// `--pack-varyings`
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum PackVaryings {
+    /// When the target has too few registers without.
+    Auto,
+    /// Wherever they can.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// `NAME=LOCATION`.
+fn location(text: &str) -> Result<(String, u32), String> {
+    let parts = text.split_once('=').and_then(|(name, n)| Some((name.to_owned(), n.parse().ok()?)));
+    parts.filter(|(name, _)| !name.is_empty()).ok_or_else(|| "not of the form NAME=LOCATION".to_owned())
+}
+
 /// `link`
 #[derive(Args, Debug)]
 pub struct LinkArgs {
-    /// The vertex shader.
-    pub vertex: PathBuf,
-    /// The fragment shader.
-    pub fragment: PathBuf,
+    /// Shader files, several of one stage if need be; the ending tells the stage (.vert .vs .vsh .frag
+    /// .fs .fsh).
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
     /// How to compile.
     #[command(flatten)]
     pub build: BuildArgs,
-    /// asm, json, reflection or link.
+    /// When varyings of fewer than four lanes share registers; auto: when the target has too few.
+    #[arg(long, value_enum, default_value = "auto")]
+    pub pack_varyings: PackVaryings,
+    /// Bind an attribute to a location, as glBindAttribLocation does.
+    #[arg(long, value_name = "NAME=LOCATION", value_parser = location)]
+    pub bind_attribute: Vec<(String, u32)>,
+    /// asm, tac, tac-tree, link, or json (also reflection): one object for the program.
     #[arg(long, value_enum, default_value = "asm")]
     pub emit: Emit,
     /// Write here instead of standard output.

@@ -3,9 +3,10 @@
 use super::args::{BuildArgs, MessageFormat};
 use super::{Stop, output};
 use eggshade::backend;
-use eggshade::ir::diag::{Diagnostic, SourceMap};
+use eggshade::ir::diag::{Diagnostic, FileId, SourceMap};
+use eggshade::ir::tac;
 use eggshade::ir::types::Stage;
-use eggshade::{Built, Failure, Options, diagnostics};
+use eggshade::{Built, Failure, Linked, Options, diagnostics};
 use std::path::Path;
 
 /// Longest file that is read, in bytes.
@@ -124,14 +125,37 @@ pub fn compile_file(path: &Path, options: &Options, format: MessageFormat) -> Re
     Ok(built)
 }
 
-/// Links two files and prints their diagnostics: the vertex stage, then the fragment stage.
-pub fn link_files(paths: [&Path; 2], options: &Options, format: MessageFormat) -> Result<[Built; 2], Stop> {
-    let sources = [read(paths[0])?, read(paths[1])?];
-    let names = paths.map(|p| p.display().to_string());
-    let stages = [(names[0].as_str(), sources[0].as_str()), (names[1].as_str(), sources[1].as_str())];
-    let linked = eggshade::link(stages, options).map_err(|f| failed(&f, format))?;
-    for built in &linked {
+/// Links files, at least one of each stage, and prints their diagnostics.
+pub fn link_files(paths: &[&Path], options: &Options, format: MessageFormat) -> Result<Linked, Stop> {
+    let mut texts: [Vec<(String, String)>; 2] = Default::default();
+    for path in paths {
+        let text = read(path)?;
+        let name = path.display().to_string();
+        match stage_of_text(&name, &text) {
+            Some(Stage::Vertex) => texts[0].push((name, text)),
+            Some(Stage::Fragment) => texts[1].push((name, text)),
+            None => return Err(Stop::usage(format!("{name}: the ending tells no stage"))),
+        }
+    }
+    for (stage, list) in ["vertex", "fragment"].into_iter().zip(&texts) {
+        if list.is_empty() {
+            return Err(Stop::usage(format!("no {stage} shader: a program needs one of each stage")));
+        }
+    }
+    let [vertex, fragment] = texts.each_ref().map(|l| l.iter().map(|(n, t)| (n.as_str(), t.as_str())).collect());
+    let stages: [&Vec<(&str, &str)>; 2] = [&vertex, &fragment];
+    let linked = eggshade::link_units(stages.map(Vec::as_slice), options).map_err(|f| failed(&f, format))?;
+    for built in &linked.stages {
         report(&built.sources, &built.warnings, format);
     }
     Ok(linked)
+}
+
+/// A text's stage by its name; three-address code says it itself.
+fn stage_of_text(name: &str, text: &str) -> Option<Stage> {
+    if !eggshade::is_tac(name) {
+        return eggshade::stage_of(name);
+    }
+    let program = tac::text::parse(FileId::default(), text).ok()?;
+    Some(program.stage)
 }

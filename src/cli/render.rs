@@ -13,7 +13,8 @@ use eggshade::world::{Settings, World};
 pub fn run(args: &RenderArgs) -> Outcome {
     let view = view(args)?;
     let options = build::options(&args.build, None)?;
-    let [vertex, fragment] = build::link_files([&args.vertex, &args.fragment], &options, args.build.message_format)?;
+    let linked = build::link_files(&[&args.vertex, &args.fragment], &options, args.build.message_format)?;
+    let [vertex, fragment] = linked.stages;
     let mut world = World { gl: view.state(), ..World::default() };
     let settings = Settings::parse(&args.set).map_err(Stop::usage)?;
     for built in [&vertex, &fragment] {

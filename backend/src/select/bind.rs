@@ -1,10 +1,11 @@
 //! Which register each variable of the outside is bound to (design section 6).
 //!
-//! Inputs, outputs and samplers in order of declaration, those in use only; uniforms in order of
+//! Inputs, outputs and samplers in order of declaration, those in use only (an attribute that the caller
+//! bound stands where it was bound); uniforms in order of
 //! first use, each matrix and each array that is indexed at run time in one row; indexable local
 //! arrays in one row of their own.
 
-use super::Facts;
+use super::{Facts, semantic};
 use crate::error::{Error, Resource};
 use crate::isa::Target;
 use crate::mach::{Binding, Constant, File, Program, Reg, SamplerBinding};
@@ -25,6 +26,18 @@ pub(crate) struct Bindings {
     arrays: BTreeMap<Var, u32>,
     /// Registers of all local arrays together.
     pub locals: u32,
+}
+
+/// A vertex attribute stands in the register that the caller bound it to; all else takes the lowest
+/// that is left.
+fn number_inputs(func: &Function<'_>, elements: BTreeSet<(Var, u32)>) -> BTreeMap<(Var, u32), u32> {
+    let fixed = |&(var, elem): &(Var, u32)| match func.stage {
+        Stage::Vertex => func.vars[var].location.map(|first| first + elem),
+        Stage::Fragment => None,
+    };
+    let taken: BTreeSet<u32> = elements.iter().filter_map(fixed).collect();
+    let mut free = (0..).filter(|n| !taken.contains(n));
+    elements.into_iter().map(|e| (e, fixed(&e).or_else(|| free.next()).unwrap_or(u32::MAX))).collect()
 }
 
 fn number(elements: BTreeSet<(Var, u32)>) -> BTreeMap<(Var, u32), u32> {
@@ -86,7 +99,7 @@ impl Bindings {
                 next += 1;
             }
         }
-        bindings.inputs = number(inputs);
+        bindings.inputs = number_inputs(func, inputs);
         bindings.outputs = number(outputs);
         bindings.samplers = number(samplers);
         let r = &target.registers;
@@ -94,7 +107,8 @@ impl Bindings {
             let need = u32::try_from(need).unwrap_or(u32::MAX);
             if need > limit { Err(Error::DoesNotFit { what, need, limit }) } else { Ok(()) }
         };
-        fits(Resource::Inputs, bindings.inputs.len(), r.input.count)?;
+        let inputs = bindings.inputs.values().max().map_or(0, |&last| last as usize + 1);
+        fits(Resource::Inputs, inputs, r.input.count)?;
         fits(Resource::Outputs, bindings.outputs.len(), r.output.count)?;
         fits(Resource::Samplers, bindings.samplers.len(), r.sampler.count)?;
         fits(Resource::Constants, bindings.uniforms.len(), r.constant.count)?;
@@ -136,14 +150,16 @@ impl Bindings {
 
     /// Writes the bindings into the program.
     pub fn describe(&self, func: &Function<'_>, program: &mut Program) {
-        let stage = func.stage;
-        let binding = |(&(var, elem), &reg): (&(Var, u32), &u32), output: bool| {
-            let decl = &func.vars[var];
-            let semantic = semantic(&decl.name, elem, stage, output);
-            Binding { reg, name: decl.name.clone(), elem, lanes: decl.ty.lanes, semantic }
+        let bindings = |bound: &BTreeMap<(Var, u32), u32>, output: bool| {
+            let words = semantic::words(func, bound, output);
+            let binding = |((&(var, elem), &reg), semantic): ((&(Var, u32), &u32), String)| {
+                let decl = &func.vars[var];
+                Binding { reg, name: decl.name.clone(), elem, lanes: decl.ty.lanes, semantic }
+            };
+            bound.iter().zip(words).map(binding).collect()
         };
-        program.inputs = self.inputs.iter().map(|i| binding(i, false)).collect();
-        program.outputs = self.outputs.iter().map(|o| binding(o, true)).collect();
+        program.inputs = bindings(&self.inputs, false);
+        program.outputs = bindings(&self.outputs, true);
         program.samplers = self
             .samplers
             .iter()
@@ -164,30 +180,4 @@ impl Bindings {
         program.constants = constants.into_iter().map(|c| c.1).collect();
         program.arrays = self.arrays(func);
     }
-}
-
-/// The outside's word for a variable: what a fixed-function stage or the other stage calls it.
-fn semantic(name: &str, elem: u32, stage: Stage, output: bool) -> String {
-    let word = match name {
-        "gl_Position" | "gl_Vertex" | "gl_FragCoord" => "position",
-        "gl_Normal" => "normal",
-        "gl_FrontColor" | "gl_FragColor" => "color0",
-        "gl_Color" => "color0",
-        "gl_SecondaryColor" | "gl_FrontSecondaryColor" => "color1",
-        "gl_BackColor" => "backcolor0",
-        "gl_BackSecondaryColor" => "backcolor1",
-        "gl_FogCoord" | "gl_FogFragCoord" => "fogcoord",
-        "gl_PointSize" => "pointsize",
-        "gl_ClipVertex" => "clipvertex",
-        "gl_PointCoord" => "pointcoord",
-        "gl_FrontFacing" => "facing",
-        "gl_FragDepth" => "depth",
-        "gl_FragData" => return format!("color{elem}"),
-        "gl_TexCoord" => return format!("texcoord{elem}"),
-        _ => match name.strip_prefix("gl_MultiTexCoord") {
-            Some(unit) if stage == Stage::Vertex && !output => return format!("texcoord{unit}"),
-            _ => "generic",
-        },
-    };
-    word.to_owned()
 }

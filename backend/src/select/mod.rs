@@ -23,6 +23,7 @@ mod flow;
 mod home;
 mod literals;
 mod merge;
+mod semantic;
 #[cfg(test)]
 mod tests;
 mod trace;

@@ -95,7 +95,7 @@ fn link(script: &Script, options: &Options) -> Result<[Built; 2], Failure> {
     }
     let vertex: Vec<(&str, &str)> = vertex.iter().map(|(n, t)| (n.as_str(), t.as_str())).collect();
     let fragment: Vec<(&str, &str)> = fragment.iter().map(|(n, t)| (n.as_str(), t.as_str())).collect();
-    eggshade::link_units([&vertex, &fragment], options)
+    eggshade::link_units([&vertex, &fragment], options).map(|l| l.stages)
 }
 
 fn first_error(failure: &Failure) -> String {

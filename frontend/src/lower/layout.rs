@@ -186,7 +186,8 @@ impl<'a> Lowerer<'_, 'a> {
         });
         let (wish, invariant, line) = (format!("{}{}", at.name, found.path), at.invariant, at.line);
         let name = self.unique_name(&wish);
-        let var = self.declare(VarDecl { name, kind, ty, elems, cols, type_name, invariant, init, line })?;
+        let var =
+            self.declare(VarDecl { name, kind, ty, elems, cols, type_name, invariant, location: None, init, line })?;
         self.storages[storage].leaves[index] = Some(var);
         Ok(var)
     }

@@ -16,6 +16,7 @@
 //! - Outputs may be read back; they are variables until the end of `main`.
 
 pub mod inline;
+pub mod interface;
 pub mod interp;
 pub mod link;
 pub mod text;
@@ -69,6 +70,10 @@ pub struct VarDecl {
     pub type_name: String,
     /// `invariant` (or `gl_Position` under `ftransform`).
     pub invariant: bool,
+    /// Number that the outside gave: of the generic attribute that an attribute is bound to, of the
+    /// interpolator that a varying goes through; of the first element, the others follow. None until
+    /// the linker or a caller fixes it.
+    pub location: Option<u32>,
     /// Initial values of a uniform, one literal an element; empty when none.
     pub init: Vec<Literal>,
     /// Source line, 0 when none.
@@ -86,6 +91,7 @@ impl VarDecl {
             cols: 1,
             type_name: ty.to_string(),
             invariant: false,
+            location: None,
             init: Vec::new(),
             line: 0,
         }

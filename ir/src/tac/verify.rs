@@ -5,7 +5,8 @@
 //! 2. Declarations: 1 to 4 lanes, 1 to [`MAX_ELEMS`] elements (together at most
 //!    [`MAX_TOTAL_ELEMS`]), `cols` divides the elements, names are unique, initial values belong to
 //!    uniforms and are one literal of the variable's lanes an element, attributes belong to the
-//!    vertex stage.
+//!    vertex stage. Only attributes and varyings have locations, below [`MAX_ELEMS`], and no two of
+//!    a kind share one.
 //! 3. A constant index is below the number of elements.
 //! 4. A relative index is one lane of an int variable of one element.
 //! 5. Operand counts and widths fit the opcode (see [`crate::tac`]); swizzles and masks stay inside
@@ -180,12 +181,35 @@ impl<'a> Checker<'a> {
                 self.error(2, format!("initial values of `{}` do not fit it", decl.name));
             }
         }
+        self.locations();
         self.line = 0;
         if total > MAX_TOTAL_ELEMS {
             self.error(2, format!("all variables together have {total} elements, the bound is {MAX_TOTAL_ELEMS}"));
         }
         if program.funcs.get(program.main).is_none() {
             self.error(1, format!("the entry {} does not exist", program.main));
+        }
+    }
+
+    fn locations(&mut self) {
+        let located = self.program.vars.values().filter_map(|d| d.location.map(|first| (first, d)));
+        let mut ranges: Vec<(u32, u32, &VarDecl)> = Vec::new();
+        for (first, decl) in located {
+            self.line = decl.line;
+            let end = first.saturating_add(decl.elems);
+            if end > MAX_ELEMS {
+                self.error(2, format!("`{}` has location {first}, the bound is {MAX_ELEMS}", decl.name));
+            } else if !matches!(decl.kind, VarKind::Attribute | VarKind::Varying) {
+                self.error(2, format!("`{}` has a location, but is no attribute or varying", decl.name));
+            } else {
+                ranges.push((first, end, decl));
+            }
+        }
+        // attributes and varyings count apart
+        ranges.sort_by_key(|r| (r.2.kind, r.0, r.1));
+        for pair in ranges.windows(2).filter(|w| w[1].2.kind == w[0].2.kind && w[1].0 < w[0].1) {
+            self.line = pair[1].2.line;
+            self.error(2, format!("`{}` and `{}` share location {}", pair[0].2.name, pair[1].2.name, pair[1].0));
         }
     }
 
@@ -509,6 +533,11 @@ mod tests {
         for (rule, lines) in cases {
             assert_eq!(broken(&in_main(lines)), [rule], "{lines}");
         }
+        let declared = |decls: &str| broken(&format!("stage vert\n{decls}\nfunc main() {{\n}}\n"));
+        assert_eq!(declared("attribute vec4 a[2] at 3\nattribute vec4 b at 5\nvarying vec4 c at 3"), []);
+        assert_eq!(declared("attribute vec4 a[2] at 3\nattribute vec4 b at 4"), [2]);
+        assert_eq!(declared("attribute vec4 a[2] at 65535"), [2]);
+        assert_eq!(declared("uniform vec4 a at 3"), [2]);
         assert_eq!(broken("stage frag\nattribute vec4 a\nfunc main() {\n}"), [2]);
         assert_eq!(broken("stage frag\nuniform vec4 a = float(1)\nfunc main() {\n}"), [2]);
         assert_eq!(broken("stage vert\ntemp float t\nfunc main() {\nDDX t.x, t.x\nKIL t.x\n}"), [12]);

@@ -254,6 +254,9 @@ impl<'t, 'a> Parser<'t, 'a> {
             decl.type_name = self.string("a type name in quotes")?;
         }
         decl.invariant = self.eat_word("invariant")?;
+        if self.eat_word("at")? {
+            decl.location = Some(self.number("a location")?);
+        }
         if self.eat_word("init")? {
             decl.init.push(self.literal()?);
             while self.eat(',')? {

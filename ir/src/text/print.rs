@@ -140,6 +140,9 @@ fn decl_text(decl: &VarDecl) -> String {
     if decl.invariant {
         out.push_str(" invariant");
     }
+    if let Some(location) = decl.location {
+        let _ = write!(out, " at {location}");
+    }
     if !decl.init.is_empty() {
         let values: Vec<String> = decl.init.iter().map(literal_text).collect();
         let _ = write!(out, " init {}", values.join(", "));

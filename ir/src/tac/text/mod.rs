@@ -31,7 +31,7 @@ pub use print::print;
 pub use tree::print_tree;
 
 /// Words that start a line of the text form and so are quoted as names.
-const RESERVED: [&str; 4] = ["func", "cols", "as", "invariant"];
+const RESERVED: [&str; 5] = ["func", "cols", "as", "invariant", "at"];
 
 /// Whether a name stands without quotes.
 fn is_plain_name(name: &str) -> bool {
@@ -58,7 +58,7 @@ uniform vec2 scale = vec2(1.5, -0.0)
 uniform bool flag = bool(true)
 uniform int n
 sampler SHADOW2D float "image of \"x\""[2]
-varying vec3 lights.position[3]
+varying vec3 lights.position[3] at 2
 output vec4 gl_Position invariant
 local ivec2 "vec3"
 temp vec4 t1

@@ -388,6 +388,9 @@ impl Parser {
             decl.type_name = line.name()?;
         }
         decl.invariant = line.take_word("invariant");
+        if line.take_word("at") {
+            decl.location = Some(line.integer()?);
+        }
         if line.take_sign('=') {
             decl.init.push(line.literal()?);
             while line.take_sign(',') {
