@@ -32,9 +32,9 @@ pub(super) fn words(func: &Function<'_>, bound: &BTreeMap<(Var, u32), u32>, outp
     for &(var, elem) in bound.keys() {
         let decl = &func.vars[var];
         match decl.location {
-            Some(first) => drop(taken.extend(first..first.saturating_add(decl.elems))),
+            Some(first) => taken.extend(first..first.saturating_add(decl.elems)),
             None if attribute => taken.extend(alias(&decl.name)),
-            None if decl.name == "gl_TexCoord" => drop(taken.insert(elem)),
+            None if decl.name == "gl_TexCoord" => taken.extend([elem]),
             None => {}
         }
     }

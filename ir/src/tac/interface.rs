@@ -190,7 +190,7 @@ fn elements_used(program: &Program, var: Var) -> BTreeSet<u32> {
     for (_, index) in places.filter(|p| p.0 == var) {
         match index.rel {
             Some(_) => used.extend(0..program.vars[var].elems),
-            None => drop(used.insert(index.offset)),
+            None => used.extend([index.offset]),
         }
     }
     used
