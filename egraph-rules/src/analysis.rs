@@ -160,6 +160,10 @@ impl LeafKinds {
     }
 }
 
+/// Depths are counted up to here. Each class that gets shallower makes all above it shallower, so
+/// without a bound the work for a long chain would be the square of its length.
+pub const MAX_DEPTH: u32 = 128;
+
 /// Facts of a class.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Facts {
@@ -175,7 +179,7 @@ pub struct Facts {
     pub leaves: LeafKinds,
     /// Whether the vector is no longer than 1, but for rounding.
     pub unit: bool,
-    /// Operations on the longest way to a leaf, in the shallowest node.
+    /// Operations on the longest way to a leaf, in the shallowest node, at most [`MAX_DEPTH`].
     pub depth: u32,
 }
 
@@ -261,7 +265,7 @@ pub fn facts_of(egraph: &EGraph, node: &Node) -> Facts {
     let mut facts = Facts::any(width);
     for &arg in &node.args {
         facts.home = facts.home.deeper(data(arg).home);
-        facts.depth = facts.depth.max(data(arg).depth.saturating_add(1));
+        facts.depth = facts.depth.max((data(arg).depth + 1).min(MAX_DEPTH));
     }
     match node.head {
         Head::Lit(literal) => {

@@ -36,9 +36,9 @@ impl Blocks {
         Blocks { entry: func.entry(), doms: DomTree::new(func, &cfg), loops: Loops::new(func) }
     }
 
-    /// The block above in the dominator tree; none for the entry.
-    pub fn parent(&self, block: Block) -> Option<Block> {
-        self.doms.idom(block)
+    /// The block above the header of the innermost loop that the block is in; none outside loops.
+    pub fn before_loop(&self, block: Block) -> Option<Block> {
+        self.loops.innermost(block).and_then(|header| self.doms.idom(header))
     }
 
     /// How many loops the block is in.
@@ -54,6 +54,11 @@ impl Blocks {
     /// Whether what is defined at `a` may be used at `b`.
     pub fn dominates(&self, a: Point, b: Point) -> bool {
         if a.block == b.block { a.pos <= b.pos } else { self.block_dominates(a.block, b.block) }
+    }
+
+    /// A key of a point: what dominates has the smaller one.
+    pub fn place(&self, point: Point) -> (u32, u32) {
+        (self.doms.preorder_number(point.block), point.pos)
     }
 
     /// The deepest block that dominates both.

@@ -106,8 +106,8 @@ fn place_blocks(
             continue;
         }
         let (mut best, mut at) = (last, last);
-        while at != earliest[class] {
-            let Some(up) = blocks.parent(at) else { break };
+        // From each loop straight to the block before its header.
+        while let Some(up) = blocks.before_loop(at).filter(|&up| blocks.block_dominates(earliest[class], up)) {
             at = up;
             if blocks.loop_depth(at) < blocks.loop_depth(best) {
                 best = at;

@@ -10,7 +10,8 @@
 //! algorithm", 1977), and a node counts only when all its operands are settled: so no choice is in a
 //! circle, even where discounts make an operand dearer than its user.
 
-use super::graph::{ClassId, Graph, Kids, NodeId};
+use super::graph::{ClassId, Graph, NodeId};
+use super::sweep::Parents;
 use super::{Choice, topological};
 use crate::cost::node_cost;
 use crate::lang::Head;
@@ -62,8 +63,7 @@ pub fn reselect(graph: &Graph, costs: &CostTable, choice: &mut Choice) -> Option
 struct Search<'a> {
     graph: &'a Graph,
     costs: &'a CostTable,
-    /// The nodes that have a class among their operands, each once.
-    parents: SecondaryMap<ClassId, Vec<NodeId>>,
+    parents: Parents,
     /// How many different operands a node has.
     kids: SecondaryMap<NodeId, u32>,
     /// Nodes without operands, with their costs.
@@ -77,17 +77,14 @@ impl<'a> Search<'a> {
         let mut search = Search {
             graph,
             costs,
-            parents: SecondaryMap::with_capacity(graph.classes.len()),
+            parents: Parents::new(graph),
             kids: SecondaryMap::with_capacity(graph.nodes.len()),
             leaves: Vec::new(),
             fixed: SecondaryMap::with_capacity(graph.nodes.len()),
         };
         let none = Choice::with_default(None.into());
         for (node, data) in &graph.nodes {
-            for kid in distinct(&data.kids) {
-                search.parents[kid].push(node);
-                search.kids[node] += 1;
-            }
+            search.kids[node] = data.distinct_kids().count() as u32;
             if data.head != Head::Op(Op::Cat) {
                 search.fixed[node] = node_cost(graph, costs, node, &none);
             }
@@ -128,13 +125,13 @@ impl<'a> Search<'a> {
             }
             cost[class] = Some(total);
             choice[class] = node.into();
-            for &parent in &self.parents[class] {
+            for &parent in self.parents.of(class) {
                 waits[parent] -= 1;
                 if waits[parent] > 0 || cost[graph.nodes[parent].class].is_some() {
                     continue;
                 }
                 let mut sum = self.cost(parent, plan);
-                for kid in distinct(&graph.nodes[parent].kids) {
+                for kid in graph.nodes[parent].distinct_kids() {
                     let full = cost[kid].unwrap_or(u64::MAX);
                     sum = sum.saturating_add(match (share, users[kid]) {
                         (_, 0) => full,
@@ -148,8 +145,4 @@ impl<'a> Search<'a> {
         }
         Some(choice)
     }
-}
-
-fn distinct(kids: &Kids) -> impl Iterator<Item = ClassId> + '_ {
-    (0..kids.len()).filter(|&i| !kids[..i].contains(&kids[i])).map(|i| kids[i])
 }

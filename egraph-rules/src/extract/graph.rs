@@ -11,6 +11,7 @@
 //! that may reach it; a node is legal in a class when all its leaves can be known there. Rules drop
 //! operands, so a class may hold nodes that are known in fewer places than others.
 
+use super::sweep::{Parents, Sweep};
 use crate::blocks::{Blocks, Point, definition_points};
 use crate::lang::{EGraph, Head, Leaf};
 use cranelift_entity::{EntityRef, PrimaryMap, SecondaryMap, entity_impl};
@@ -21,6 +22,8 @@ use ir::types::WriteMask;
 use ir::{Function, Op, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// A class: `class3`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -74,6 +77,12 @@ impl GraphNode {
             Head::Txl { .. } => Some(Op::Txl),
             Head::Leaf(Leaf::Value { .. }) => None,
         }
+    }
+
+    /// The operands, each once.
+    pub(crate) fn distinct_kids(&self) -> impl Iterator<Item = ClassId> + '_ {
+        let kids = &self.kids;
+        (0..kids.len()).filter(|&i| !kids[..i].contains(&kids[i])).map(|i| kids[i])
     }
 
     /// The kind of the use of an operand.
@@ -309,18 +318,21 @@ impl Graph {
     /// Drops what no root reaches, what is known in too few places, and what only repeats itself.
     pub fn keep_legal(self, func: &Function, blocks: &Blocks) -> Result<Graph, GraphError> {
         let mut homes = Homes { blocks, defs: definition_points(func), places: SecondaryMap::new() };
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for (_, node) in &self.nodes {
-                for place in homes.of_node(node) {
-                    changed |= add_place(&mut homes.places[node.class], place, blocks);
-                }
+        let parents = Parents::new(&self);
+        let mut sweep = Sweep::new(self.nodes.len(), &parents);
+        while let Some(node) = sweep.next() {
+            let node = &self.nodes[node];
+            let mut changed = false;
+            for place in homes.of_node(node) {
+                changed |= add_place(&mut homes.places[node.class], place, blocks);
+            }
+            if changed {
+                sweep.changed(node.class);
             }
         }
         let need = self.needs(&homes);
         let legal = |node: &GraphNode| need[node.class].is_some_and(|point| homes.is_legal(node, point));
-        let alive = self.alive(&legal);
+        let alive = self.alive(&parents, &legal);
         let mut graph = Graph::default();
         let mut number: FxHashMap<ClassId, ClassId> = FxHashMap::default();
         for (class, data) in &self.classes {
@@ -351,8 +363,11 @@ impl Graph {
     /// Where each class must be known. Needs only move toward the entry, so this ends.
     fn needs(&self, homes: &Homes) -> SecondaryMap<ClassId, Option<Point>> {
         let mut need: SecondaryMap<ClassId, Option<Point>> = SecondaryMap::new();
-        let mut work: Vec<(ClassId, Point)> = self.roots.iter().map(|r| (r.class, r.point)).collect();
-        while let Some((class, point)) = work.pop() {
+        // Early points first: most later ones find that the class is needed before them anyway.
+        let entry = |class: ClassId, point: Point| Reverse((homes.blocks.place(point), point.block, class));
+        let mut work: BinaryHeap<_> = self.roots.iter().map(|r| entry(r.class, r.point)).collect();
+        while let Some(Reverse(((_, pos), block, class))) = work.pop() {
+            let point = Point { block, pos };
             let point = need[class].map_or(point, |old| homes.blocks.common(old, point));
             if need[class] == Some(point) {
                 continue;
@@ -361,7 +376,7 @@ impl Graph {
             for &node in &self.classes[class].nodes {
                 let node = &self.nodes[node];
                 if homes.is_legal(node, point) {
-                    work.extend(node.kids.iter().map(|&kid| (kid, point)));
+                    work.extend(node.kids.iter().map(|&kid| entry(kid, point)));
                 }
             }
         }
@@ -369,16 +384,14 @@ impl Graph {
     }
 
     /// The classes that have a legal node whose operands are such classes.
-    fn alive(&self, legal: &dyn Fn(&GraphNode) -> bool) -> SecondaryMap<ClassId, bool> {
+    fn alive(&self, parents: &Parents, legal: &dyn Fn(&GraphNode) -> bool) -> SecondaryMap<ClassId, bool> {
         let mut alive: SecondaryMap<ClassId, bool> = SecondaryMap::new();
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for (_, node) in &self.nodes {
-                if !alive[node.class] && node.kids.iter().all(|&k| alive[k]) && legal(node) {
-                    alive[node.class] = true;
-                    changed = true;
-                }
+        let mut sweep = Sweep::new(self.nodes.len(), parents);
+        while let Some(node) = sweep.next() {
+            let node = &self.nodes[node];
+            if !alive[node.class] && node.kids.iter().all(|&k| alive[k]) && legal(node) {
+                alive[node.class] = true;
+                sweep.changed(node.class);
             }
         }
         alive

@@ -6,6 +6,7 @@
 //! over all nodes). It is not optimal: a class settles on what is cheapest for itself.
 
 use super::graph::{ClassId, Graph, NodeId};
+use super::sweep::Parents;
 use super::{Choice, Extractor, Selection, topological, tree::Tree};
 use crate::cost::node_cost;
 use cranelift_entity::packed_option::PackedOption;
@@ -49,15 +50,10 @@ impl Extractor for GreedyDag {
         let mut sets: SecondaryMap<ClassId, CostSet> = SecondaryMap::with_capacity(graph.classes.len());
         let mut choice: Choice = SecondaryMap::with_default(PackedOption::default());
         let mut updates: SecondaryMap<ClassId, u32> = SecondaryMap::with_capacity(graph.classes.len());
-        let mut parents: SecondaryMap<ClassId, Vec<NodeId>> = SecondaryMap::with_capacity(graph.classes.len());
+        let parents = Parents::new(graph);
         let mut queued: SecondaryMap<NodeId, bool> = SecondaryMap::with_capacity(graph.nodes.len());
         let mut work: VecDeque<NodeId> = VecDeque::new();
         for (node, data) in &graph.nodes {
-            for &kid in &data.kids {
-                if parents[kid].last() != Some(&node) {
-                    parents[kid].push(node);
-                }
-            }
             if data.kids.is_empty() {
                 queued[node] = true;
                 work.push_back(node);
@@ -82,7 +78,7 @@ impl Extractor for GreedyDag {
                 sets[class] = new;
                 own[class] = own_cost;
                 choice[class] = node.into();
-                for &parent in &parents[class] {
+                for &parent in parents.of(class) {
                     if !std::mem::replace(&mut queued[parent], true) {
                         work.push_back(parent);
                     }

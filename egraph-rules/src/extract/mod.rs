@@ -18,6 +18,7 @@ pub mod improve;
 mod issues;
 pub mod seeds;
 pub mod share;
+mod sweep;
 pub mod tree;
 
 use crate::cost::node_cost;
@@ -172,22 +173,25 @@ pub fn check(graph: &Graph, costs: &CostTable, selection: &Selection) -> Result<
         work.extend(graph.nodes[node].kids.iter().copied());
     }
     let node_of = |class: ClassId| selection.choice[class].expand().ok_or(SelectionError::Incomplete(class));
-    let mut gone: SecondaryMap<ClassId, bool> = SecondaryMap::new();
-    let mut rest = needed.clone();
-    while !rest.is_empty() {
-        let before = rest.len();
-        let mut kept = Vec::new();
-        for class in rest {
-            if graph.nodes[node_of(class)?].kids.iter().all(|&k| gone[k]) {
-                gone[class] = true;
-            } else {
-                kept.push(class);
+    // One entry for each operand, so that a class that is an operand twice is waited for twice.
+    let mut users: SecondaryMap<ClassId, Vec<ClassId>> = SecondaryMap::with_capacity(graph.classes.len());
+    let mut waits: SecondaryMap<ClassId, usize> = SecondaryMap::with_capacity(graph.classes.len());
+    for &class in &needed {
+        let kids = &graph.nodes[node_of(class)?].kids;
+        waits[class] = kids.len();
+        kids.iter().for_each(|&kid| users[kid].push(class));
+    }
+    let mut free: Vec<ClassId> = needed.iter().copied().filter(|&c| waits[c] == 0).collect();
+    while let Some(class) = free.pop() {
+        for &user in &users[class] {
+            waits[user] -= 1;
+            if waits[user] == 0 {
+                free.push(user);
             }
         }
-        if kept.len() == before {
-            return Err(SelectionError::Cyclic(kept[0]));
-        }
-        rest = kept;
+    }
+    if let Some(&class) = needed.iter().find(|&&c| waits[c] > 0) {
+        return Err(SelectionError::Cyclic(class));
     }
     let mut counted = 0u64;
     for &class in &needed {

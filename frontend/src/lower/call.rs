@@ -23,17 +23,11 @@ impl<'a> Lowerer<'_, 'a> {
         let info = *self.shader.func(func);
         let line = self.line_of(info.span);
         let mut name = info.name.to_string();
-        let overloads = self.shader.funcs.iter().filter(|f| f.name == info.name).count();
-        if overloads > 1 {
+        if self.overloaded.contains(info.name) {
             let types: Vec<String> = info.params.iter().map(|&p| self.shader.var(p).ty.to_string()).collect();
             name = format!("{name}({})", types.join(", "));
         }
-        let plain = name.clone();
-        let mut n = 1;
-        while !self.func_names.insert(name.clone()) {
-            n += 1;
-            name = format!("{plain}.{n}");
-        }
+        let name = self.func_names.fresh(&name);
         // A body that is made again and again must meet a bound even when it is empty.
         self.insts += 1;
         let mut params = Vec::new();

@@ -76,12 +76,39 @@ struct Instance<'a> {
     result: Option<usize>,
 }
 
+/// Names that differ: `x`, `x.2`, `x.3`.
+#[derive(Default)]
+struct Names {
+    taken: FxHashSet<String>,
+    /// The last number behind a name, so that the next one is found at once.
+    numbers: FxHashMap<String, u32>,
+}
+
+impl Names {
+    /// The wish, or the wish with a number.
+    fn fresh(&mut self, wish: &str) -> String {
+        if self.taken.insert(wish.to_owned()) {
+            return wish.to_owned();
+        }
+        let n = self.numbers.entry(wish.to_owned()).or_insert(1);
+        loop {
+            *n += 1;
+            let name = format!("{wish}.{n}");
+            if self.taken.insert(name.clone()) {
+                return name;
+            }
+        }
+    }
+}
+
 struct Lowerer<'s, 'a> {
     shader: &'s Shader<'a>,
     vars: PrimaryMap<Var, VarDecl>,
     funcs: PrimaryMap<FuncId, FuncDecl>,
-    names: FxHashSet<String>,
-    func_names: FxHashSet<String>,
+    names: Names,
+    func_names: Names,
+    /// Names of several functions.
+    overloaded: FxHashSet<&'a str>,
     temps: u32,
     /// Numbers that a temporary's name must not have, because the text has a variable of it.
     taken: Vec<u32>,
@@ -124,12 +151,15 @@ impl<'s, 'a> Lowerer<'s, 'a> {
         let number = |name: &str| name.strip_prefix('t')?.parse::<u32>().ok();
         let mut taken: Vec<u32> = shader.vars.iter().filter_map(|v| number(v.name)).collect();
         taken.sort_unstable();
+        let mut seen = FxHashSet::default();
+        let overloaded = shader.funcs.iter().map(|f| f.name).filter(|&name| !seen.insert(name)).collect();
         Lowerer {
             shader,
             vars: PrimaryMap::new(),
             funcs: PrimaryMap::new(),
-            names: FxHashSet::default(),
-            func_names: FxHashSet::default(),
+            names: Names::default(),
+            func_names: Names::default(),
+            overloaded,
             temps: 0,
             taken,
             storages: Vec::new(),
@@ -253,13 +283,7 @@ impl<'s, 'a> Lowerer<'s, 'a> {
     /// A name that no other variable has.
     fn unique_name(&mut self, wish: &str) -> String {
         let wish = if wish.is_empty() { "unnamed" } else { wish };
-        let mut name = wish.to_string();
-        let mut n = 1;
-        while !self.names.insert(name.clone()) {
-            n += 1;
-            name = format!("{wish}.{n}");
-        }
-        name
+        self.names.fresh(wish)
     }
 
     fn is_fragment(&self) -> bool {

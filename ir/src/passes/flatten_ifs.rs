@@ -35,6 +35,7 @@ pub fn run(func: &mut Function<'_>, ctx: &PassCtx) -> Result<bool, PassError> {
     let mut changed = false;
     let mut preds = count_preds(func);
     let mut replaced: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
+    let mut rest = Rest::default();
     for index in (0..func.layout.len()).rev() {
         let head = func.layout[index];
         let Terminator::Branch { cond, then_call, else_call, merge: Some(merge) } = func.blocks[head].term else {
@@ -44,6 +45,9 @@ pub fn run(func: &mut Function<'_>, ctx: &PassCtx) -> Result<bool, PassError> {
         else {
             continue;
         };
+        for block in [&then, &other].into_iter().filter_map(|side| side.block) {
+            rest.join(func, block);
+        }
         if !may_flatten(func, &then, &other, always) || !(always || pays(func, &then, &other, ctx)) {
             continue;
         }
@@ -61,20 +65,50 @@ pub fn run(func: &mut Function<'_>, ctx: &PassCtx) -> Result<bool, PassError> {
             for (i, &param) in func.blocks[merge].params.iter().enumerate() {
                 replaced[param] = args[i].into();
             }
-            let mut insts =
-                std::mem::replace(&mut func.blocks[merge].insts, bumpalo::collections::Vec::new_in(func.arena));
-            func.blocks[head].insts.append(&mut insts);
+            rest.follows(head, merge);
             func.blocks[head].term = func.blocks[merge].term;
             preds[merge] = 0;
         } else {
             func.blocks[head].term = Terminator::Jump(func.call(merge, &args));
         }
     }
+    for index in 0..func.layout.len() {
+        rest.join(func, func.layout[index]);
+    }
     if changed {
         map_uses(func, |v| resolve(&replaced, v));
         restructure(func);
     }
     Ok(changed)
+}
+
+/// Code that belongs to a block but still stands in the blocks that were its merges. Heads are found
+/// last first, so to move it at once would move the end of a long run of branches once for each.
+#[derive(Default)]
+struct Rest {
+    next: SecondaryMap<Block, PackedOption<Block>>,
+    last: SecondaryMap<Block, PackedOption<Block>>,
+}
+
+impl Rest {
+    /// What stands in `merge`, and what follows there, comes behind all of `head`'s.
+    fn follows(&mut self, head: Block, merge: Block) {
+        let end = self.last[head].expand().unwrap_or(head);
+        self.next[end] = merge.into();
+        self.last[head] = self.last[merge].expand().unwrap_or(merge).into();
+    }
+
+    /// Moves all that belongs to the block into it.
+    fn join(&mut self, func: &mut Function<'_>, block: Block) {
+        self.last[block] = None.into();
+        let mut at = self.next[block].take();
+        while let Some(from) = at {
+            let mut insts =
+                std::mem::replace(&mut func.blocks[from].insts, bumpalo::collections::Vec::new_in(func.arena));
+            func.blocks[block].insts.append(&mut insts);
+            at = self.next[from].take();
+        }
+    }
 }
 
 fn resolve(replaced: &SecondaryMap<Value, PackedOption<Value>>, mut value: Value) -> Value {
