@@ -1,14 +1,13 @@
 //! Front end and back end together: GLSL (or TAC text) in, machine code out.
 
 use crate::link::LinkOptions;
-use crate::record::{Record, Status};
+use crate::record::Status;
 use backend::{CompileOptions, Compiled, Pipeline, Target};
 use bumpalo::Bump;
 use ir::diag::{Diagnostic, FileId, Severity, SourceMap, Span};
 use ir::tac;
 use ir::types::Stage;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 /// How to compile.
 #[derive(Clone, Debug)]
@@ -147,6 +146,14 @@ pub fn with_front_options<R>(options: &Options, f: impl FnOnce(&frontend::Option
     })
 }
 
+/// The stage that the options give, or else the name's ending.
+pub(crate) fn stage_for(name: &str, file: FileId, options: &Options) -> Result<Stage, Vec<Diagnostic>> {
+    options.stage.or_else(|| stage_of(name)).ok_or_else(|| {
+        let message = "the file's ending tells no stage; use --stage vert or --stage frag";
+        vec![Diagnostic::error("unknown-stage", Span::new(file, 0, 0), message)]
+    })
+}
+
 /// Text to three-address code, with warnings.
 ///
 /// # Errors
@@ -162,10 +169,7 @@ pub fn to_tac(
         let program = tac::text::parse(file, &text).map_err(|d| vec![d])?;
         return Ok((program, Vec::new()));
     }
-    let Some(stage) = options.stage.or_else(|| stage_of(name)) else {
-        let message = "the file's ending tells no stage; use --stage vert or --stage frag";
-        return Err(vec![Diagnostic::error("unknown-stage", Span::new(file, 0, 0), message)]);
-    };
+    let stage = stage_for(name, file, options)?;
     let arena = Bump::new();
     with_front_options(options, |front| frontend::compile(&arena, sources, file, stage, front))
         .map(|c| (c.program, c.warnings))
@@ -250,78 +254,6 @@ pub(crate) fn line_span(sources: &SourceMap, file: FileId, line: u32) -> Span {
     let start: usize = text.split_inclusive('\n').take((line as usize).saturating_sub(1)).map(str::len).sum();
     let length = text[start..].lines().next().map_or(0, str::len);
     Span::new(file, start, start + length)
-}
-
-/// Compiles and gives the numbers; `repeat` compiles give the least time.
-pub fn record_of(name: &str, source: &str, options: &Options, repeat: u32) -> Record {
-    let stage = options.stage.or_else(|| stage_of(name));
-    let mut record = Record {
-        file: name.to_owned(),
-        stage: stage.map_or(String::new(), |s| s.to_string()),
-        target: options.target.name.clone(),
-        pipeline: options.pipeline.name.clone(),
-        ..Record::default()
-    };
-    let mut best = u64::MAX;
-    for turn in 0..repeat.max(1) {
-        let start = Instant::now();
-        let result = guarded(name, source, options);
-        best = best.min(start.elapsed().as_micros() as u64);
-        if turn == 0 {
-            match result {
-                Ok(built) => fill(&mut record, &built),
-                Err(failure) => {
-                    record.status = failure.status;
-                    record.diagnostics = json(&failure.sources, &failure.diagnostics);
-                    break;
-                }
-            }
-        }
-    }
-    record.micros = best;
-    record
-}
-
-/// A fault of the compiler is a row like any other: the files behind it are compiled, too.
-fn guarded(name: &str, source: &str, options: &Options) -> Result<Built, Failure> {
-    let run = std::panic::AssertUnwindSafe(|| compile(name, source, options));
-    std::panic::catch_unwind(run).unwrap_or_else(|panic| {
-        let words = panic.downcast_ref::<String>().map(String::as_str);
-        let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
-        let mut sources = SourceMap::new();
-        let file = sources.add(name, source);
-        let error = Diagnostic::error("internal-error", Span::new(file, 0, 0), format!("the compiler failed: {words}"));
-        Err(Failure { status: Status::Internal, sources, diagnostics: vec![error] })
-    })
-}
-
-fn json(sources: &SourceMap, diagnostics: &[Diagnostic]) -> Vec<serde_json::Value> {
-    diagnostics.iter().map(|d| crate::diagnostics::to_json(sources, d)).collect()
-}
-
-fn fill(record: &mut Record, built: &Built) {
-    let counts = &built.compiled.statistics.counts;
-    record.stage = built.tac.stage.to_string();
-    record.instructions = counts.instructions;
-    record.slots = counts.slots;
-    record.alu = counts.alu;
-    record.tex = counts.tex;
-    record.flow = counts.flow;
-    record.cycles = counts.cycles;
-    record.temps = counts.temps;
-    record.temps_bound = built.compiled.statistics.temps_bound;
-    record.constants = counts.constants;
-    record.inputs = counts.inputs;
-    record.outputs = counts.outputs;
-    record.uniforms = counts.uniforms;
-    record.samplers = counts.samplers;
-    for stage in &built.compiled.egraph {
-        record.egraph_nodes = record.egraph_nodes.max(stage.nodes as u32);
-        record.egraph_classes = record.egraph_classes.max(stage.classes as u32);
-        record.egraph_stop = stage.stop().name().to_owned();
-    }
-    record.assembly = backend::emit::vec4_text::print(&built.compiled.program);
-    record.diagnostics = json(&built.sources, &built.warnings);
 }
 
 /// Whether any is an error.

@@ -13,12 +13,16 @@ mod facade;
 pub mod link;
 pub mod link_reflection;
 pub mod record;
+mod recorder;
 pub mod render;
+mod units;
 pub mod world;
 
 pub use facade::{
-    Built, Failure, Options, compile, has_errors, is_tac, record_of, resolve_pipeline, resolve_target, stage_of,
-    status_of, to_tac, with_front_options,
+    Built, Failure, Options, compile, has_errors, is_tac, resolve_pipeline, resolve_target, stage_of, status_of,
+    to_tac, with_front_options,
 };
 pub use link::{LinkOptions, Linked, is_link_failure, link, link_units};
+pub use recorder::{record_of, record_of_unit, record_of_units};
+pub use units::{Unit, attach, check_unit, compile_units};
 pub use {backend, frontend, ir};

@@ -4,7 +4,7 @@
 //! Holds afterwards: varyings meet by name and have one location in both stages, what the fragment
 //! stage does not read is not computed, and attributes stand where the caller bound them.
 
-use crate::facade::{Built, Failure, Options, finish, line_span, to_tac, units_to_tac};
+use crate::facade::{Built, Failure, Options, finish, has_errors, line_span, to_tac, units_to_tac};
 use crate::record::Status;
 use ir::diag::{Diagnostic, FileId, Severity, SourceMap, Span};
 use ir::tac::interface::{self, Packed, Packing};
@@ -137,9 +137,13 @@ fn bind_attributes(vertex: &mut Program, options: &Options, file: FileId, source
 /// Whether each shader object of a failed [`link_units`] is legal and only the program is not: what
 /// OpenGL tells at `glLinkProgram` and not at `glCompileShader`.
 pub fn is_link_failure(failure: &Failure) -> bool {
-    let mut errors = failure.diagnostics.iter().filter(|d| d.severity == Severity::Error).peekable();
-    let only_linking = |d: &Diagnostic| d.code.starts_with("link") || frontend::check::LINK_ERRORS.contains(&d.code);
-    failure.status == Status::DoesNotFit || (errors.peek().is_some() && errors.all(only_linking))
+    failure.status == Status::DoesNotFit || (has_errors(&failure.diagnostics) && only_linking(&failure.diagnostics))
+}
+
+/// Whether no error is about one text by itself.
+pub(crate) fn only_linking(diagnostics: &[Diagnostic]) -> bool {
+    let mut errors = diagnostics.iter().filter(|d| d.severity == Severity::Error);
+    errors.all(|d| d.code.starts_with("link") || frontend::check::LINK_ERRORS.contains(&d.code))
 }
 
 /// A link error at the fragment stage's declaration, with the vertex stage's beside it.

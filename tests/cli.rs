@@ -146,6 +146,25 @@ fn json_is_a_line_a_file_and_goes_on_after_a_failure() {
 }
 
 #[test]
+fn a_unit_needs_no_main_and_is_checked_all_the_same() {
+    let folder = pair();
+    folder.write("part.frag", "vec4 b();\nvec4 a() { return b(); }\n");
+    folder.run(&["compile", "part.frag"]).ends(1, "missing-main");
+    let run = folder.run(&["compile", "--unit", "part.frag", "-o", "part.asm"]).ends(0, "");
+    assert!(run.out.is_empty() && run.err.is_empty() && !folder.has("part.asm"));
+    let run = folder.run(&["compile", "--unit", "--emit", "ast", "part.frag"]).ends(0, "");
+    assert!(run.out.contains("return"));
+    folder.run(&["compile", "--unit", "bad.frag", "part.frag"]).ends(1, "foo");
+    let whole = folder.run(&["compile", "good.frag"]).out;
+    assert_eq!(folder.run(&["compile", "--unit", "good.frag"]).ends(0, "").out, whole);
+    let run = folder.run(&["compile", "--unit", "--emit", "json", "part.frag", "bad.frag", "good.frag"]).ends(1, "");
+    let rows: Vec<Value> = run.out.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+    let got: Vec<_> =
+        rows.iter().map(|r| (r["status"].as_str().unwrap(), r["instructions"].as_u64().unwrap())).collect();
+    assert_eq!(got, [("ok", 0), ("rejected", 0), ("ok", 2)]);
+}
+
+#[test]
 fn messages_for_tools_are_json_whatever_went_wrong() {
     let folder = pair();
     let cases = [["compile", "bad.frag"], ["compile", "absent.frag"], ["compile", "good.frag"], ["run", "bad.frag"]];

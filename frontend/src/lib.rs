@@ -134,6 +134,8 @@ pub struct Analyzed<'a> {
     pub shader: Option<typed::Shader<'a>>,
     /// Findings in the order of the stages.
     pub diagnostics: Vec<Diagnostic>,
+    /// Names of the functions that `main` reaches and that no text defines.
+    pub undefined: Vec<&'a str>,
 }
 
 /// Text to typed tree. A text with syntax errors is not checked further, because what is missing from its
@@ -185,11 +187,11 @@ pub fn analyze_units<'a>(
         diagnostics.extend(parsed.diagnostics);
     }
     if diagnostics.iter().any(|d| d.severity == Severity::Error) {
-        return Analyzed { shader: None, diagnostics };
+        return Analyzed { shader: None, diagnostics, undefined: Vec::new() };
     }
-    let (shader, found) = check::check_units(arena, &units, stage, &options.limits);
-    diagnostics.extend(found);
-    Analyzed { shader, diagnostics }
+    let checked = check::check_units(arena, &units, stage, &options.limits);
+    diagnostics.extend(checked.diagnostics);
+    Analyzed { shader: checked.shader, diagnostics, undefined: checked.undefined }
 }
 
 /// [`compile`] for a stage of several texts.
@@ -200,7 +202,7 @@ pub fn compile_units(
     stage: Stage,
     options: &Options<'_>,
 ) -> Result<Compiled, Vec<Diagnostic>> {
-    let Analyzed { shader, mut diagnostics } = analyze_units(arena, sources, files, stage, options);
+    let Analyzed { shader, mut diagnostics, .. } = analyze_units(arena, sources, files, stage, options);
     let Some(shader) = shader else { return Err(diagnostics) };
     match lower::lower(&shader, sources) {
         Ok(program) => Ok(Compiled { program, warnings: diagnostics }),

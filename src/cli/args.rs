@@ -142,6 +142,10 @@ pub struct CompileArgs {
     /// Stage of files whose ending does not tell.
     #[arg(long, value_parser = stage)]
     pub stage: Option<Stage>,
+    /// Check each file as one of several of its stage, like glCompileShader: `main` and bodies of
+    /// functions may be missing. Such a file gives no code.
+    #[arg(long)]
+    pub unit: bool,
     /// How to compile.
     #[command(flatten)]
     pub build: BuildArgs,

@@ -125,6 +125,17 @@ pub fn compile_file(path: &Path, options: &Options, format: MessageFormat) -> Re
     Ok(built)
 }
 
+/// Whether a file that is legal by itself is a whole stage; if not, its warnings are printed, for
+/// nothing else will.
+pub fn is_whole_stage(path: &Path, options: &Options, format: MessageFormat) -> Result<bool, Stop> {
+    let source = read(path)?;
+    let unit = eggshade::check_unit(&path.display().to_string(), &source, options).map_err(|f| failed(&f, format))?;
+    if !unit.complete {
+        report(&unit.sources, &unit.warnings, format);
+    }
+    Ok(unit.complete)
+}
+
 /// Links files, at least one of each stage, and prints their diagnostics.
 pub fn link_files(paths: &[&Path], options: &Options, format: MessageFormat) -> Result<Linked, Stop> {
     let mut texts: [Vec<(String, String)>; 2] = Default::default();

@@ -38,8 +38,9 @@ pub fn run(args: &CompileArgs) -> Outcome {
     }
     let mut exit = Exit::Fine;
     for path in &args.files {
-        match emit(path, args, &options) {
-            Ok(bytes) => output::write(args.output.as_deref(), &bytes).map_err(Stop::input)?,
+        match emit_unit(path, args, &options) {
+            Ok(Some(bytes)) => output::write(args.output.as_deref(), &bytes).map_err(Stop::input)?,
+            Ok(None) => {}
             Err(stop) => {
                 build::say(&stop, args.build.message_format);
                 exit = stop.exit;
@@ -64,6 +65,7 @@ fn records(args: &CompileArgs, options: &Options) -> Outcome {
     for path in &args.files {
         let name = path.display().to_string();
         let record = match build::read(path) {
+            Ok(source) if args.unit => eggshade::record_of_unit(&name, &source, options, args.repeat),
             Ok(source) => eggshade::record_of(&name, &source, options, args.repeat),
             Err(stop) => {
                 // A file that cannot be read is a row as well.
@@ -86,6 +88,15 @@ fn records(args: &CompileArgs, options: &Options) -> Outcome {
         output::write(args.output.as_deref(), lines.as_bytes()).map_err(Stop::input)?;
     }
     if all_fine { Ok(()) } else { Err(Stop::input("")) }
+}
+
+/// [`emit`]; with `--unit` a text that is legal and no whole stage gives nothing.
+fn emit_unit(path: &Path, args: &CompileArgs, options: &Options) -> Result<Option<Vec<u8>>, Stop> {
+    let of_whole_stage = !matches!(args.emit, Emit::Tokens | Emit::Ast);
+    if args.unit && of_whole_stage && !build::is_whole_stage(path, options, args.build.message_format)? {
+        return Ok(None);
+    }
+    emit(path, args, options).map(Some)
 }
 
 /// What `--emit` asks for, of one file.

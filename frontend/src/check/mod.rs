@@ -52,19 +52,28 @@ pub fn check<'a>(
     stage: Stage,
     limits: &Limits,
 ) -> (Option<Shader<'a>>, Vec<Diagnostic>) {
-    check_units(arena, std::slice::from_ref(unit), stage, limits)
+    let checked = check_units(arena, std::slice::from_ref(unit), stage, limits);
+    (checked.shader, checked.diagnostics)
+}
+
+/// What [`check_units`] makes.
+#[derive(Debug)]
+pub struct Checked<'a> {
+    /// `None` exactly when there is an error.
+    pub shader: Option<Shader<'a>>,
+    /// Findings.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Names of the functions that `main` reaches and that have no body, each an `undefined-function`
+    /// among the findings; another text may define them.
+    pub undefined: Vec<&'a str>,
 }
 
 /// Checks the texts of one stage together, as OpenGL links several shader objects: each has its own
 /// names, but functions of one signature and variables of one name outside functions are the same.
-pub fn check_units<'a>(
-    arena: &'a Bump,
-    units: &[TranslationUnit<'a>],
-    stage: Stage,
-    limits: &Limits,
-) -> (Option<Shader<'a>>, Vec<Diagnostic>) {
+pub fn check_units<'a>(arena: &'a Bump, units: &[TranslationUnit<'a>], stage: Stage, limits: &Limits) -> Checked<'a> {
     let Some(first) = units.first() else {
-        return (None, vec![Diagnostic::error("missing-main", Span::default(), "the stage has no text")]);
+        let nothing = Diagnostic::error("missing-main", Span::default(), "the stage has no text");
+        return Checked { shader: None, diagnostics: vec![nothing], undefined: Vec::new() };
     };
     let mut checker = Checker::new(arena, first, stage, limits);
     checker.unit(first);
@@ -232,10 +241,11 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn finish(mut self, units: &[TranslationUnit<'a>]) -> (Option<Shader<'a>>, Vec<Diagnostic>) {
+    fn finish(mut self, units: &[TranslationUnit<'a>]) -> Checked<'a> {
         self.size_open_arrays();
         let main = self.find_main(units);
-        self.check_call_graph(main);
+        self.check_recursion();
+        let undefined = main.map_or(Vec::new(), |main| self.check_bodies(main));
         if let (Some(color), Some(data)) = (self.wrote_color, self.wrote_data) {
             let diagnostic =
                 Diagnostic::error("both-color-outputs", data, "`gl_FragColor` and `gl_FragData` are both written")
@@ -244,7 +254,7 @@ impl<'a> Checker<'a> {
         }
         let main = match main {
             Some(main) if !self.diags.has_errors() => main,
-            _ => return (None, self.diags.into_vec()),
+            _ => return Checked { shader: None, diagnostics: self.diags.into_vec(), undefined },
         };
         let shader = Shader {
             stage: self.features.stage,
@@ -256,7 +266,7 @@ impl<'a> Checker<'a> {
             names: self.names,
             invariant_all: units.iter().flat_map(|u| u.pragmas).any(|p| p.kind == PragmaKind::InvariantAll),
         };
-        (Some(shader), self.diags.into_vec())
+        Checked { shader: Some(shader), diagnostics: self.diags.into_vec(), undefined }
     }
 
     /// Arrays without a size get the one that their largest index needs (1.10 section 4.1.9).
@@ -290,8 +300,7 @@ impl<'a> Checker<'a> {
         defined
     }
 
-    /// Recursion is an error, and so is reaching a function without a body.
-    fn check_call_graph(&mut self, main: Option<FuncId>) {
+    fn check_recursion(&mut self) {
         let count = self.funcs.len();
         let mut state = vec![0u8; count]; // 0 new, 1 on the path, 2 done
         for start in 0..count {
@@ -319,8 +328,12 @@ impl<'a> Checker<'a> {
                 }
             }
         }
-        let Some(main) = main else { return };
-        let mut reached = vec![false; count];
+    }
+
+    /// Reaching a function without a body is an error.
+    fn check_bodies(&mut self, main: FuncId) -> Vec<&'a str> {
+        let mut undefined = Vec::new();
+        let mut reached = vec![false; self.funcs.len()];
         let mut work = vec![main.0 as usize];
         reached[main.0 as usize] = true;
         while let Some(func) = work.pop() {
@@ -334,10 +347,12 @@ impl<'a> Checker<'a> {
                     let diagnostic = Diagnostic::error("undefined-function", span, message)
                         .label(self.funcs[at].span, "declared here");
                     self.report(diagnostic, "GLSL 1.10 section 6.1");
+                    undefined.push(self.funcs[at].name);
                 }
                 work.push(at);
             }
         }
+        undefined
     }
 
     /// All names that may stand where a variable is expected.
