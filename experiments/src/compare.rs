@@ -119,10 +119,7 @@ mod tests {
             stage: "vert".into(),
             target: "vec4".into(),
             pipeline: pipeline.into(),
-            without: vec![],
-            repeat: 1,
-            es: false,
-            check: false,
+            ..Job::default()
         };
         let status = if instructions.is_some() { Outcome::Ok } else { Outcome::DoesNotFit };
         Row { instructions: instructions.unwrap_or(0), ..Row::failed(&job, status, "too many\nlines") }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// What to compile, and how.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Job {
     /// The file to read.
     pub path: String,
@@ -27,6 +27,15 @@ pub struct Job {
     /// Verify the IR after each pass and check the allocation.
     #[serde(default)]
     pub check: bool,
+    /// Further sources of the stage.
+    #[serde(default)]
+    pub units: Vec<String>,
+    /// Sources that are linked in when they define functions that are called and not defined.
+    #[serde(default)]
+    pub library: Vec<String>,
+    /// `main` and bodies may be missing: then there is no code.
+    #[serde(default)]
+    pub part: bool,
 }
 
 fn one() -> u32 {

@@ -10,9 +10,11 @@
 pub mod ablate;
 pub mod cli;
 pub mod compare;
+pub mod compiler_test;
 pub mod corpus;
 pub mod files;
 pub mod job;
+pub mod known;
 pub mod measure;
 pub mod oracle;
 pub mod output;
@@ -23,3 +25,4 @@ pub mod run;
 pub mod shader_test;
 pub mod stats;
 pub mod table;
+pub mod verdict;

@@ -6,6 +6,7 @@ use eggshade::Options;
 use eggshade::backend::{Pipeline, Target};
 use eggshade::frontend::ast::Version;
 use eggshade::ir::types::Stage;
+use eggshade::record::Record;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
@@ -76,15 +77,23 @@ pub struct Compiler {
 impl Compiler {
     /// Compiles one.
     pub fn measure(&mut self, job: &Job) -> Row {
-        let source = match read_source(&job.path) {
-            Ok(source) => source,
-            Err(e) => return Row::failed(job, Outcome::Unreadable, e),
-        };
-        match self.options(job) {
-            Ok(options) => Row::from_record(job, &eggshade::record_of(&job.path, &source, &options, job.repeat)),
-            // The command checked both; the file changed under it.
-            Err(e) => Row::failed(job, Outcome::Unreadable, e),
+        // Of a target or a pipeline only one that changed since the command checked it.
+        self.record(job)
+            .map_or_else(|e| Row::failed(job, Outcome::Unreadable, e), |record| Row::from_record(job, &record))
+    }
+
+    fn record(&mut self, job: &Job) -> Result<Record, String> {
+        let source = read_source(&job.path)?;
+        let options = self.options(job)?;
+        let read = |paths: &[String]| paths.iter().map(|p| read_source(p)).collect::<Result<Vec<String>, _>>();
+        let (units, library) = (read(&job.units)?, read(&job.library)?);
+        if job.part {
+            return Ok(eggshade::record_of_unit(&job.path, &source, &options, job.repeat));
         }
+        let first = (job.path.as_str(), source.as_str());
+        let units: Vec<_> = std::iter::once(first).chain(named(&job.units, &units)).collect();
+        let library: Vec<_> = named(&job.library, &library).collect();
+        Ok(eggshade::record_of_units(&units, &library, &options, job.repeat))
     }
 
     fn options(&mut self, job: &Job) -> Result<Options, String> {
@@ -103,6 +112,10 @@ impl Compiler {
         options.back.check = job.check;
         Ok(options)
     }
+}
+
+fn named<'t>(paths: &'t [String], texts: &'t [String]) -> impl Iterator<Item = (&'t str, &'t str)> {
+    paths.iter().map(String::as_str).zip(texts.iter().map(String::as_str))
 }
 
 /// A pipeline without some of its parts.

@@ -27,8 +27,7 @@ pub fn jobs(files: &[ShaderFile], targets: &[String], variants: &[Variant], repe
                     pipeline: variant.pipeline.clone(),
                     without: variant.without.clone(),
                     repeat,
-                    es: false,
-                    check: false,
+                    ..Job::default()
                 });
             }
         }

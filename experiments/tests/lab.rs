@@ -145,3 +145,148 @@ fn a_dead_or_slow_worker_becomes_a_row() {
     let rows = run(&real, &list).unwrap();
     assert!(rows.iter().all(|r| r.status == Outcome::Unreadable), "{rows:?}");
 }
+
+/// Files with what is in them, in a folder of its own.
+fn files(name: &str, texts: &[(&str, &str)]) -> PathBuf {
+    let folder = folder(name);
+    for (file, text) in texts {
+        std::fs::write(folder.join(file), text).unwrap();
+    }
+    folder
+}
+
+const CORPUS: &str = r#"{"id":"good","family":"p","stage":"frag","mesa":{"gl":true}}
+{"id":"calls","family":"p","stage":"frag","mesa":{"gl":true}}
+{"id":"part","family":"p","stage":"frag","mesa":{"gl":true},"nomain":true}
+{"id":"deep","family":"p","stage":"frag","mesa":{"gl":true},"nomain":true}
+{"id":"pair","family":"t","stage":"frag","mesa":{"gl":true},"units":2}
+{"id":"pair-1","family":"t","stage":"frag","mesa":{"gl":true},"units":2,"nomain":true}
+{"id":"wrong","family":"t","stage":"frag","mesa":{"gl":false},"glslang":{"gl":false}}
+{"id":"loose","family":"t","stage":"frag","mesa":{"gl":false}}
+{"id":"dialect","family":"t","stage":"frag","version":"none","mesa":{"gl":true,"es":false}}
+{"id":"unasked","family":"t","stage":"frag","mesa":{},"glslang":{},"forcees":1}
+"#;
+
+fn corpus(name: &str) -> PathBuf {
+    files(
+        name,
+        &[
+            ("manifest.jsonl", CORPUS),
+            ("good.frag", "void main() { gl_FragColor = vec4(1.0); }"),
+            ("calls.frag", "float part(); void main() { gl_FragColor = vec4(part()); }"),
+            ("part.frag", "float deep(); float part() { return deep(); }"),
+            ("deep.frag", "uniform float u; float deep() { return u; }"),
+            ("pair.frag", "float other(); void main() { gl_FragColor = vec4(other()); }"),
+            ("pair-1.frag", "float other() { return 0.5; }"),
+            ("wrong.frag", "void main() { gl_FragColor = 1; }"),
+            ("loose.frag", "void main() { gl_FragColor = vec4(0.0); }"),
+            ("dialect.frag", "varying float f; void main() { gl_FragColor = vec4(f); }"),
+            ("unasked.frag", "void main() { nothing; }"),
+        ],
+    )
+}
+
+#[test]
+fn a_corpus_is_held_against_the_reference() {
+    let folder = corpus("lab-corpus");
+    let (manifest, out) = (folder.join("manifest.jsonl"), folder.join("rows.csv"));
+    let output = lab(&["corpus", path(&folder), "--manifest", path(&manifest), "--out", path(&out)]);
+    assert_eq!(code(&output), 0, "{output:?}");
+    let table = std::fs::read_to_string(&out).unwrap();
+    let mut lines = table.lines().map(|l| l.split(',').collect::<Vec<_>>());
+    let header = lines.next().unwrap();
+    let column = |name: &str| header.iter().position(|h| *h == name).unwrap();
+    let got: Vec<_> = lines.map(|l| [l[column("id")], l[column("accepted")], l[column("status")]].join(" ")).collect();
+    assert_eq!(
+        got,
+        [
+            "calls true ok",
+            "good true ok",
+            "deep true ok",
+            "part true ok",
+            "dialect true ok",
+            "loose false ok",
+            "unasked  rejected",
+            "wrong false rejected",
+            "pair true ok",
+            "pair-1 true ok",
+            "pair/linked true ok",
+            "dialect/es false rejected",
+        ]
+    );
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("6 shaders, 1 of them without a verdict") && text.contains("compile: loose"), "{text}");
+}
+
+#[test]
+fn the_list_of_known_differences_must_be_right() {
+    let folder = corpus("lab-known");
+    let (manifest, list) = (folder.join("manifest.jsonl"), folder.join("known.txt"));
+    let run = |text: &str| {
+        std::fs::write(&list, text).unwrap();
+        lab(&["corpus", path(&folder), "--manifest", path(&manifest), "--known", path(&list)])
+    };
+    let told = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(code(&run("# what differs\nloose: it is legal\n")), 0);
+    let unlisted = run("");
+    assert!(code(&unlisted) == 1 && told(&unlisted).contains("loose does not pass"), "{unlisted:?}");
+    let stale = run("loose: it is legal\ngood: it is not\n");
+    assert!(code(&stale) == 1 && told(&stale).contains("good passes, but"), "{stale:?}");
+    let broken = run("loose\n");
+    assert!(code(&broken) == 1 && told(&broken).contains("line 1"), "{broken:?}");
+}
+
+#[test]
+fn compiler_tests_say_in_a_comment_what_they_want() {
+    let config =
+        |result: &str| format!("// [config]\n// expect_result: {result}\n// glsl_version: 1.10\n// [end config]\n");
+    let text = |result: &str, body: &str| config(result) + body;
+    let folder = files(
+        "lab-compiler-test",
+        &[
+            ("right.vert", &text("pass", "float f();\n")),
+            ("rejected.vert", &text("fail", "void main() { x; }\n")),
+            ("lenient.frag", &text("fail", "void main() { }\n")),
+            ("known.txt", "lenient.frag: it is legal\n"),
+        ],
+    );
+    let file = |name: &str| folder.join(name).display().to_string();
+    let (right, rejected, lenient) = (file("right.vert"), file("rejected.vert"), file("lenient.frag"));
+    assert_eq!(code(&lab(&["compiler-test", &right, &rejected])), 0);
+    let output = lab(&["compiler-test", &right, &rejected, &lenient, "--message-format", "json"]);
+    assert_eq!(code(&output), 1);
+    let reports: Vec<serde_json::Value> =
+        output.stdout.split(|b| *b == b'\n').filter_map(|l| serde_json::from_slice(l).ok()).collect();
+    let results: Vec<_> = reports.iter().map(|r| r["result"].as_str().unwrap()).collect();
+    assert_eq!(results, ["pass", "pass", "fail"]);
+    assert_eq!(
+        (&reports[2]["file"], &reports[2]["reason"]),
+        (&lenient.as_str().into(), &"it compiles, but must not".into())
+    );
+    assert!(String::from_utf8_lossy(&output.stderr).contains("3 tests: 2 pass, 1 fail, 0 skip"));
+    assert_eq!(code(&lab(&["compiler-test", &lenient, "--known", &file("known.txt")])), 0);
+    assert_eq!(code(&lab(&["compiler-test", &lenient, "--known", &file("absent.txt")])), 1);
+    assert_eq!(code(&lab(&["compiler-test", &file("absent.frag")])), 1);
+    assert_eq!(code(&lab(&["compiler-test"])), 2);
+}
+
+/// The lists that are checked in can be read, name each file once, and every test that they except is
+/// one that runs.
+#[test]
+fn checked_in_lists_are_well_formed() {
+    use eggshade_lab::known::parse;
+    let read =
+        |name: &str| std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("data").join(name)).unwrap();
+    for (known, tests) in
+        [("shader_test_failures.txt", "shader_tests.txt"), ("compiler_test_failures.txt", "compiler_tests.txt")]
+    {
+        let tests = read(tests);
+        let tests: Vec<&str> = tests.lines().filter(|l| !l.starts_with('#')).collect();
+        assert!(tests.windows(2).all(|w| w[0] < w[1]), "sorted, and each once");
+        for entry in parse(&read(known)).unwrap() {
+            let runs = tests.iter().filter(|t| t.ends_with(&format!("/{}", entry.file))).count();
+            assert_eq!(runs, 1, "{}", entry.file);
+        }
+    }
+    assert!(!parse(&read("corpus_failures.txt")).unwrap().is_empty());
+}

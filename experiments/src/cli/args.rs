@@ -27,7 +27,9 @@ pub enum Command {
     /// Compile time beside another compiler's, on the same files in the same run.
     Peers(PeersArgs),
     /// Run piglit's .shader_test files on the simulator.
-    ShaderTest(ShaderTestArgs),
+    ShaderTest(TestArgs),
+    /// Compile piglit's compiler tests (shaders that tell in a comment whether they must compile).
+    CompilerTest(TestArgs),
     /// Answer jobs on standard input (how the other commands compile).
     #[command(hide = true)]
     Worker,
@@ -143,6 +145,10 @@ pub struct CorpusArgs {
     /// Exit with 1 when a smaller share of the accepted shaders compiles.
     #[arg(long, default_value_t = 0.0)]
     pub require: f64,
+    /// What is known to go otherwise than the reference says, one a line: the name, a colon, the
+    /// reason. A listed one that agrees is a failure, as is another one that does not.
+    #[arg(long, value_name = "LIST")]
+    pub known: Option<PathBuf>,
     /// Write the rows here, as CSV.
     #[arg(long, short)]
     pub out: Option<PathBuf>,
@@ -199,9 +205,9 @@ pub enum MessageFormat {
     Json,
 }
 
-/// `shader-test`
+/// How tests run and what is told of them: shared by `shader-test` and `compiler-test`.
 #[derive(Args, Debug)]
-pub struct ShaderTestArgs {
+pub struct TestArgs {
     /// The tests.
     #[arg(required = true)]
     pub files: Vec<PathBuf>,

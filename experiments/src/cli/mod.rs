@@ -2,6 +2,7 @@
 //! broken, or the compiler itself failed on a shader; 2: the command line is wrong.
 
 mod args;
+mod tests;
 
 use crate::ablate::{self, Arm};
 use crate::job::Job;
@@ -9,11 +10,8 @@ use crate::output::{note, print, write_whole};
 use crate::pool::{self, PoolOptions};
 use crate::row::{METRICS, Outcome, Row, read_csv, to_csv};
 use crate::run::{self, Variant};
-use crate::shader_test::{self, Verdict};
-use crate::{compare, corpus, files, measure, peers};
-use args::{
-    AblateArgs, Cli, Command, CompareArgs, CorpusArgs, MessageFormat, PeersArgs, PoolArgs, RunArgs, ShaderTestArgs,
-};
+use crate::{compare, compiler_test, corpus, files, measure, peers, shader_test};
+use args::{AblateArgs, Cli, Command, CompareArgs, CorpusArgs, PeersArgs, PoolArgs, RunArgs};
 use clap::Parser;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -45,7 +43,8 @@ pub fn main() -> ExitCode {
         Command::Ablate(args) => ablate_command(&args),
         Command::Corpus(args) => corpus_command(&args),
         Command::Peers(args) => peers_command(&args),
-        Command::ShaderTest(args) => shader_test_command(&args),
+        Command::ShaderTest(args) => tests::run(&args, |_, text, options| shader_test::run_text(text, options)),
+        Command::CompilerTest(args) => tests::run(&args, compiler_test::run_text),
         Command::Worker => measure::serve().map(|()| true).map_err(Failure::Input),
     };
     match done {
@@ -162,6 +161,7 @@ fn corpus_command(args: &CorpusArgs) -> Done {
     if manifest.entries.is_empty() {
         return Err(Failure::Input("the manifest lists no shader of these families".to_owned()));
     }
+    let known = args.known.as_deref().map(tests::read_known).transpose()?;
     let inner = args.folder.join("shaders");
     let folder = if inner.is_dir() { &inner } else { &args.folder };
     let jobs = corpus::jobs(&manifest.entries, folder, &args.target, &args.pipeline);
@@ -172,8 +172,9 @@ fn corpus_command(args: &CorpusArgs) -> Done {
         write_whole(out, &to_csv(&joined)?)?;
     }
     let sound = account(&rows);
+    let as_known = known.is_none_or(|known| tests::as_known(&known, &corpus::verdicts(&joined)));
     let all = corpus::shares(&joined).into_iter().find(|(name, _)| name == "all").map(|(_, s)| s.compiles());
-    Ok(sound && all.unwrap_or(0.0) >= args.require)
+    Ok(sound && as_known && all.unwrap_or(0.0) >= args.require)
 }
 
 fn peers_command(args: &PeersArgs) -> Done {
@@ -198,51 +199,4 @@ fn peers_command(args: &PeersArgs) -> Done {
         write_whole(out, table.as_bytes())?;
     }
     Ok(account(&rows))
-}
-
-fn shader_test_command(args: &ShaderTestArgs) -> Done {
-    let target = eggshade::resolve_target(&args.target).map_err(Failure::Usage)?;
-    let mut pipeline = eggshade::resolve_pipeline(&args.pipeline).map_err(Failure::Usage)?;
-    if let Some(fp) = args.fp {
-        pipeline.fp = fp;
-    }
-    let options = eggshade::Options::new(target, pipeline);
-    let known = match &args.known {
-        Some(path) => {
-            let text = std::fs::read_to_string(path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
-            Some(shader_test::known::parse(&text)?)
-        }
-        None => None,
-    };
-    let reports = shader_test::run_files(&args.files, &options, args.jobs.map(usize::from))?;
-    let mut text = String::new();
-    for report in &reports {
-        let outcome = &report.outcome;
-        match args.message_format {
-            MessageFormat::Json => {
-                text.push_str(&serde_json::to_string(report).map_err(|e| e.to_string())?);
-                text.push('\n');
-            }
-            MessageFormat::Human if outcome.result == Verdict::Pass => {}
-            MessageFormat::Human => text.push_str(&format!("{} {}: {}\n", outcome.result, report.file, outcome.reason)),
-        }
-    }
-    print(&text)?;
-    let count = |verdict| reports.iter().filter(|r| r.outcome.result == verdict).count();
-    let passed = count(Verdict::Pass);
-    note(&format!(
-        "{} tests: {passed} pass, {} fail, {} skip",
-        reports.len(),
-        count(Verdict::Fail),
-        count(Verdict::Skip)
-    ));
-    match known {
-        Some(known) => {
-            let surprises = shader_test::known::surprises(&known, &reports);
-            surprises.iter().for_each(|s| note(s));
-            Ok(surprises.is_empty())
-        }
-        // What was skipped was not shown to work.
-        None => Ok(passed == reports.len()),
-    }
 }

@@ -5,16 +5,14 @@ use super::draw::{self, Attributes, Linked, World};
 use super::images;
 use super::parse::{Script, VertexData};
 use super::require::{self, Needs};
-use super::{Outcome, Verdict};
+use crate::verdict::{Outcome, Verdict, first_error};
 use eggshade::backend::emit::vec4_bits;
 use eggshade::backend::mach::Program;
 use eggshade::backend::sim::machine::{Limits, SimError};
 use eggshade::backend::sim::raster::Frame;
 use eggshade::frontend::ast::Version;
-use eggshade::ir::diag::Severity;
 use eggshade::ir::tac::{self, VarDecl, VarKind};
 use eggshade::ir::types::{Scalar, TexDim};
-use eggshade::record::Status;
 use eggshade::render::matrix::Mat4;
 use eggshade::{Built, Failure, Options};
 
@@ -67,14 +65,14 @@ pub fn run(script: &Script, options: &Options, steps: u64) -> Outcome {
     });
     let built = match (linked, wanted) {
         (Err(failure), Some(false)) if eggshade::is_link_failure(&failure) => {
-            return Outcome::new(Verdict::Pass, String::new());
+            return Outcome::pass();
         }
         (Err(failure), _) => return Outcome::new(Verdict::Fail, first_error(&failure)),
         (Ok(_), Some(false)) => return Outcome::new(Verdict::Fail, "the program links, but must not".to_owned()),
         (Ok(built), _) => built,
     };
     match Runner::new(script, &built, &options, needs, steps).and_then(|mut runner| runner.commands(&script.commands)) {
-        Ok(()) => Outcome::new(Verdict::Pass, String::new()),
+        Ok(()) => Outcome::pass(),
         Err(reason) => Outcome::new(Verdict::Fail, reason),
     }
 }
@@ -96,24 +94,6 @@ fn link(script: &Script, options: &Options) -> Result<[Built; 2], Failure> {
     let vertex: Vec<(&str, &str)> = vertex.iter().map(|(n, t)| (n.as_str(), t.as_str())).collect();
     let fragment: Vec<(&str, &str)> = fragment.iter().map(|(n, t)| (n.as_str(), t.as_str())).collect();
     eggshade::link_units([&vertex, &fragment], options).map(|l| l.stages)
-}
-
-fn first_error(failure: &Failure) -> String {
-    let errors: Vec<_> = failure.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
-    let status = match failure.status {
-        Status::DoesNotFit => "does not fit: ",
-        Status::Unsupported => "unsupported: ",
-        Status::Internal => "internal error: ",
-        _ => "",
-    };
-    let Some(first) = errors.first() else { return "rejected without a reason".to_owned() };
-    let place = first.labels.first().and_then(|l| {
-        let files = failure.sources.files();
-        let file = files.get(l.span.file.0 as usize)?;
-        let line = file.text.get(..l.span.lo as usize)?.matches('\n').count() + 1;
-        Some(format!("{}:{line}: ", file.name))
-    });
-    format!("{status}{}{}: {}", place.unwrap_or_default(), first.code, first.message)
 }
 
 /// The program as it comes back from its binary, so that what runs is what is emitted.

@@ -63,7 +63,7 @@ pub fn check(lines: &[(usize, String)], options: &Options) -> Result<Needs, Stri
             [name, relation, number] if name.starts_with("GL_MAX_") => {
                 limit(name, options).is_some_and(|have| holds(f64::from(have), relation, number))
             }
-            [name] => EXTENSIONS.iter().any(|e| e.eq_ignore_ascii_case(name)),
+            [name] => has_extension(name),
             _ => false,
         };
         if !met {
@@ -71,6 +71,11 @@ pub fn check(lines: &[(usize, String)], options: &Options) -> Result<Needs, Stri
         }
     }
     Ok(needs)
+}
+
+/// Whether the front end knows an extension.
+pub fn has_extension(name: &str) -> bool {
+    EXTENSIONS.iter().any(|e| e.eq_ignore_ascii_case(name))
 }
 
 fn holds(have: f64, relation: &str, wanted: &str) -> bool {

@@ -3,7 +3,7 @@
 //! A line is the end of a file's path, a colon, and why; `#` begins a comment. The list is right when
 //! exactly the listed ones of the tests that ran do not pass.
 
-use super::{Report, Verdict};
+use crate::verdict::{Report, Verdict};
 
 /// One line.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,7 +26,7 @@ pub fn parse(text: &str) -> Result<Vec<Known>, String> {
             Some((file, reason)) if !file.trim().is_empty() && !reason.trim().is_empty() => {
                 Ok(Known { file: file.trim().to_owned(), reason: reason.trim().to_owned() })
             }
-            _ => Err(format!("list of known tests, line {number}: `file: reason` is wanted")),
+            _ => Err(format!("line {number}: `name: reason` is wanted")),
         })
         .collect()
 }
@@ -51,8 +51,8 @@ pub fn surprises(known: &[Known], reports: &[Report]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Outcome;
     use super::*;
+    use crate::verdict::Outcome;
 
     fn report(file: &str, result: Verdict) -> Report {
         Report { file: file.to_owned(), outcome: Outcome { result, reason: "why".to_owned() } }
