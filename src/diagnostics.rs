@@ -4,7 +4,7 @@
 use codespan_reporting::diagnostic as out;
 use codespan_reporting::files::SimpleFiles;
 use codespan_reporting::term;
-use ir::diag::{Diagnostic, Severity, SourceMap, Span};
+use ir::diag::{Diagnostic, Severity, SourceMap, Span, line_end};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
@@ -39,11 +39,31 @@ fn visible(text: &str) -> Cow<'_, str> {
         .collect()
 }
 
+/// A text whose lines all end with a line feed, as the renderer counts them; bytes stay where they are.
+fn with_line_feeds(text: Cow<'_, str>) -> Cow<'_, str> {
+    if !text.contains('\r') {
+        return text;
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for (start, _) in text.match_indices(['\r', '\n']) {
+        if start < at {
+            continue;
+        }
+        out.push_str(&text[at..start]);
+        let end = line_end(text.as_bytes(), start);
+        out.push_str(if end == 2 { " \n" } else { "\n" });
+        at = start + end;
+    }
+    out.push_str(&text[at..]);
+    Cow::Owned(out)
+}
+
 /// All diagnostics for people, each with its source line and a caret.
 pub fn render(sources: &SourceMap, diagnostics: &[Diagnostic]) -> String {
     let mut files = SimpleFiles::new();
     for file in sources.files() {
-        files.add(file.name.as_str(), visible(&file.text));
+        files.add(file.name.as_str(), with_line_feeds(visible(&file.text)));
     }
     let config = term::Config::default();
     let mut text = String::new();

@@ -1,5 +1,7 @@
 //! The list of findings of one run, with its bound.
 
+use crate::ast::Version;
+use crate::codes;
 use ir::diag::{Diagnostic, Severity};
 
 /// Warnings beyond this many are dropped; they carry no news and an error list must stay readable.
@@ -59,8 +61,9 @@ impl Diags {
         self.errors > 0
     }
 
-    /// The findings.
-    pub fn into_vec(self) -> Vec<Diagnostic> {
+    /// The findings about a text in that language, each with the note that its code asks for.
+    pub fn into_vec(mut self, version: Version) -> Vec<Diagnostic> {
+        self.list.iter_mut().for_each(|d| codes::complete(d, version));
         self.list
     }
 }

@@ -13,7 +13,7 @@ use crate::ast::{BuiltinType, SamplerKind, Version};
 use crate::diags::Diags;
 use crate::limits::Limits;
 use bumpalo::Bump;
-use ir::diag::{Diagnostic, FileId, Span};
+use ir::diag::{Diagnostic, FileId, Span, line_end};
 use logos::Logos;
 
 macro_rules! keywords {
@@ -176,16 +176,11 @@ struct Splice<'a> {
 impl<'a> Splice<'a> {
     fn new(bump: &'a Bump, original: &'a str) -> Splice<'a> {
         let bytes = original.as_bytes();
-        let end_of = |at: usize| match (bytes.get(at), bytes.get(at + 1)) {
-            (Some(b'\r'), Some(b'\n')) | (Some(b'\n'), Some(b'\r')) => 2,
-            (Some(b'\r' | b'\n'), _) => 1,
-            _ => 0,
-        };
         let mut text = bumpalo::collections::String::new_in(bump);
         let mut starts = Vec::new();
         let mut from = 0;
         for (at, _) in original.match_indices('\\') {
-            let end = end_of(at + 1);
+            let end = line_end(bytes, at + 1);
             if end > 0 {
                 starts.push((text.len() as u32, from as u32));
                 text.push_str(&original[from..at]);

@@ -21,6 +21,7 @@
 pub mod ast;
 pub mod builtins;
 pub mod check;
+pub mod codes;
 mod diags;
 pub mod dump;
 pub mod lexer;
@@ -28,6 +29,8 @@ pub mod limits;
 pub mod lower;
 mod parse;
 pub mod preprocess;
+pub mod spec;
+mod suggest;
 pub mod typed;
 
 pub use limits::Limits;
@@ -100,7 +103,8 @@ pub fn preprocess<'a>(
 ) -> (Preprocessed<'a>, Vec<Diagnostic>) {
     let mut diags = Diags::new(options.limits.errors);
     let preprocessed = preprocess::preprocess(arena, sources, file, options, &mut diags);
-    (preprocessed, diags.into_vec())
+    let version = preprocessed.version;
+    (preprocessed, diags.into_vec(version))
 }
 
 /// Preprocesses and parses a text.
@@ -115,7 +119,7 @@ pub fn parse<'a>(arena: &'a Bump, sources: &mut SourceMap, file: FileId, options
         pragmas: arena.alloc_slice_copy(&pragmas),
         items,
     };
-    Parsed { unit, tokens, diagnostics: diags.into_vec() }
+    Parsed { unit, tokens, diagnostics: diags.into_vec(version) }
 }
 
 /// What [`compile`] makes.
@@ -206,7 +210,10 @@ pub fn compile_units(
     let Some(shader) = shader else { return Err(diagnostics) };
     match lower::lower(&shader, sources) {
         Ok(program) => Ok(Compiled { program, warnings: diagnostics }),
-        Err(error) => {
+        Err(mut error) => {
+            if let Some(version) = Version::from_number(shader.version) {
+                codes::complete(&mut error, version);
+            }
             diagnostics.push(error);
             Err(diagnostics)
         }

@@ -66,7 +66,7 @@ fn what_does_not_match_is_an_error() {
     fails(&["void f(); void main() { f(); }", "void g() { }"], "undefined-function");
     fails(&["void f(); void main() { f(); }", "void main(); void f() { main(); }"], "recursion");
     fails(&["void f() { }", "void g() { }"], "missing-main");
-    fails(&["void main() { }", "#version 120\nfloat x;"], "version-mismatch");
+    fails(&["void main() { }", "#version 100\nprecision mediump float; float x;"], "version-mismatch");
 }
 
 #[test]
@@ -78,4 +78,18 @@ fn constants_of_several_texts_are_one() {
     .unwrap();
     let outputs = run_program(&compiled.program, &[]);
     assert_eq!(output(&compiled.program, &outputs, "gl_FragColor", 0), [1.0, 2.0, 0.0, 0.0]);
+}
+
+/// GLSL 1.20 section 3.3: texts of 1.10 and 1.20 may be linked; each keeps its own rules.
+#[test]
+fn desktop_versions_may_be_mixed() {
+    let old = "float f(float x); void main() { gl_FragColor = vec4(f(2.0)); }";
+    let new = "#version 120\nfloat f(float x) { float y = 3; return x * y; }";
+    for texts in [[old, new], [new, old]] {
+        let compiled = units(&texts).unwrap_or_else(|e| panic!("{e:?}"));
+        assert_eq!(compiled.program.version, 120);
+        let outputs = run_program(&compiled.program, &[]);
+        assert_eq!(output(&compiled.program, &outputs, "gl_FragColor", 0), [6.0; 4]);
+    }
+    fails(&[new, "float y = 3; float f(float x); void main() { f(1.0); }"], "type-mismatch");
 }

@@ -111,6 +111,31 @@ impl fmt::Display for Diagnostic {
     }
 }
 
+/// How many bytes the line end at `at` has: a carriage return, a line feed, or one of each in either
+/// order (GLSL 1.10 section 3.2); 0 where no line ends.
+pub fn line_end(bytes: &[u8], at: usize) -> usize {
+    match (bytes.get(at), bytes.get(at + 1)) {
+        (Some(b'\r'), Some(b'\n')) | (Some(b'\n'), Some(b'\r')) => 2,
+        (Some(b'\r' | b'\n'), _) => 1,
+        _ => 0,
+    }
+}
+
+/// Where the lines of a text start, the first at 0.
+pub fn line_starts(text: &str) -> Vec<u32> {
+    let bytes = text.as_bytes();
+    let mut starts = vec![0];
+    let mut at = 0;
+    while at < bytes.len() {
+        let end = line_end(bytes, at);
+        at += end.max(1);
+        if end > 0 {
+            starts.push(at as u32);
+        }
+    }
+    starts
+}
+
 /// One source text with its name.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
@@ -136,7 +161,7 @@ impl SourceMap {
     /// Adds a text.
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<String>) -> FileId {
         let text = text.into();
-        let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i as u32 + 1)).collect();
+        let line_starts = line_starts(&text);
         self.files.push(SourceFile { name: name.into(), text, line_starts });
         FileId(self.files.len() as u32 - 1)
     }
@@ -168,8 +193,33 @@ impl SourceMap {
         self.file(span.file).line_starts.partition_point(|&s| s <= span.lo) as u32
     }
 
+    /// Where a line (from 1) starts; the end of the text for a line that it has not.
+    pub fn line_start(&self, file: FileId, line: u32) -> usize {
+        let file = self.file(file);
+        file.line_starts.get(line.max(1) as usize - 1).map_or(file.text.len(), |&start| start as usize)
+    }
+
     /// The text of one line (from 1), without its end.
     pub fn line_text(&self, file: FileId, line: u32) -> &str {
-        self.file(file).text.lines().nth(line as usize - 1).unwrap_or("")
+        let file = self.file(file);
+        let at = line.max(1) as usize - 1;
+        let Some(&start) = file.line_starts.get(at) else { return "" };
+        let end = file.line_starts.get(at + 1).map_or(file.text.len(), |&next| next as usize);
+        file.text[start as usize..end].trim_end_matches(['\r', '\n'])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_ends_with_either_character_or_both() {
+        let mut sources = SourceMap::new();
+        let file = sources.add("test", "a\rb\nc\r\nd\n\re\r\rf");
+        let lines: Vec<&str> = (1..=7).map(|line| sources.line_text(file, line)).collect();
+        assert_eq!(lines, ["a", "b", "c", "d", "e", "", "f"]);
+        assert_eq!(sources.line_text(file, 8), "");
+        assert_eq!(sources.line_col(Span::new(file, 13, 14)), (7, 1));
     }
 }

@@ -243,6 +243,22 @@ impl BuiltinType {
     }
 }
 
+impl BuiltinType {
+    /// All types with a keyword in a version, as far as no extension adds them.
+    pub fn names(version: Version) -> impl Iterator<Item = BuiltinType> {
+        use ir::types::{Scalar, Type};
+        let lanes = move |scalar| (1..=4).map(move |lanes| BuiltinType::Vector(Type { scalar, lanes }));
+        let vectors = [Scalar::Float, Scalar::Int, Scalar::Bool].into_iter().flat_map(lanes);
+        let square = move |cols: u8, rows: u8| cols == rows || version == Version::Glsl120;
+        let matrices = (2..=4).flat_map(move |cols| {
+            (2..=4).filter(move |&rows| square(cols, rows)).map(move |rows| BuiltinType::Matrix { cols, rows })
+        });
+        let es = move |kind: &SamplerKind| !version.is_es() || matches!(kind, SamplerKind::D2 | SamplerKind::Cube);
+        let samplers = SamplerKind::ALL.into_iter().filter(es).map(BuiltinType::Sampler);
+        vectors.chain(matrices).chain(samplers)
+    }
+}
+
 impl std::fmt::Display for BuiltinType {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

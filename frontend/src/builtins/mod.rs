@@ -4,9 +4,12 @@
 //!
 //! Follows chapters 7 and 8 of the OpenGL Shading Language 1.10.59, 1.20.8 and ES 1.00.17.
 
+mod absent;
 pub mod functions;
 pub mod textures;
 pub mod variables;
+
+pub use absent::belongs_to;
 
 use crate::ast::{ExtBehavior, Extension, SamplerKind, Version};
 use crate::typed::Ty;
@@ -137,47 +140,21 @@ pub struct Features {
     pub derivatives: bool,
     /// GL_EXT_frag_depth in ES.
     pub frag_depth: bool,
-    /// GL_EXT_gpu_shader4.
-    pub gpu_shader4: bool,
 }
-
-/// Extensions that this front end has something for.
-pub const EXTENSIONS: &[&str] = &[
-    "GL_ARB_texture_rectangle",
-    "GL_ARB_shader_texture_lod",
-    "GL_ATI_shader_texture_lod",
-    "GL_EXT_shader_texture_lod",
-    "GL_OES_standard_derivatives",
-    "GL_ARB_draw_buffers",
-    "GL_EXT_draw_buffers",
-    "GL_EXT_frag_depth",
-    "GL_EXT_gpu_shader4",
-    "GL_3DL_array_objects",
-];
 
 impl Features {
     /// What a text's `#extension` lines switch on.
     pub fn new(version: Version, stage: Stage, extensions: &[Extension<'_>]) -> Features {
         let es = version.is_es();
-        let mut f = Features {
-            version,
-            stage,
-            rectangle: !es,
-            texture_lod: false,
-            derivatives: !es,
-            frag_depth: false,
-            gpu_shader4: false,
-        };
+        let mut f =
+            Features { version, stage, rectangle: !es, texture_lod: false, derivatives: !es, frag_depth: false };
         for ext in extensions {
             let on = ext.behavior != ExtBehavior::Disable;
             match ext.name.text {
                 "GL_ARB_texture_rectangle" => f.rectangle = on,
-                "GL_ARB_shader_texture_lod" | "GL_ATI_shader_texture_lod" | "GL_EXT_shader_texture_lod" => {
-                    f.texture_lod = on;
-                }
+                "GL_ARB_shader_texture_lod" | "GL_EXT_shader_texture_lod" => f.texture_lod = on,
                 "GL_OES_standard_derivatives" => f.derivatives = on || !es,
                 "GL_EXT_frag_depth" => f.frag_depth = on,
-                "GL_EXT_gpu_shader4" => f.gpu_shader4 = on,
                 // Warn about all uses: everything that is there may be used.
                 "all" if ext.behavior == ExtBehavior::Warn => {
                     f.texture_lod = true;

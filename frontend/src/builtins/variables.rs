@@ -27,8 +27,6 @@ pub enum Where {
     Frag120,
     /// ES with GL_EXT_frag_depth.
     FragDepthExt,
-    /// With GL_EXT_gpu_shader4, vertex.
-    GpuShader4Vert,
 }
 
 /// A built-in variable. `ty` is a keyword or a name of [`STRUCTS`].
@@ -160,7 +158,6 @@ pub const VARIABLES: &[BuiltinVar] = &[
     row("gl_BackColor", "vec4", None, Role::Varying, Where::Vert),
     row("gl_FrontSecondaryColor", "vec4", None, Role::Varying, Where::Vert),
     row("gl_BackSecondaryColor", "vec4", None, Role::Varying, Where::Vert),
-    row("gl_VertexID", "int", None, Role::Attribute, Where::GpuShader4Vert),
     row("gl_TexCoord", "vec4", Some(0), Role::Varying, Where::Desktop),
     row("gl_FogFragCoord", "float", None, Role::Varying, Where::Desktop),
     row("gl_Color", "vec4", None, Role::Varying, Where::Frag),
@@ -227,7 +224,6 @@ impl Where {
             Where::AnyFrag => !vert,
             Where::Frag120 => !vert,
             Where::FragDepthExt => es && !vert && f.frag_depth,
-            Where::GpuShader4Vert => f.gpu_shader4 && vert,
         }
     }
 }

@@ -1,8 +1,10 @@
 //! Calls: which function a name and its arguments mean (GLSL 1.10 section 6.1, 1.20 section 6.1).
 
-use super::{Checker, suggest};
+use super::Checker;
 use crate::ast::{self, Direction, Name};
 use crate::builtins::{self, Signature};
+use crate::spec;
+use crate::suggest;
 use crate::typed::{Expr, ExprKind, FuncId, Role, Ty};
 use ir::diag::{Diagnostic, Span};
 
@@ -35,7 +37,7 @@ impl<'a> Checker<'a> {
             let diagnostic =
                 Diagnostic::error("not-a-function", callee.span, format!("`{}` is not a function here", callee.text))
                     .label(before, "declared here");
-            self.report(diagnostic, "GLSL 1.20 section 4.2.2");
+            self.report(diagnostic, spec::SCOPING);
             return self.wrong(span);
         }
         let candidates = self.candidates(callee.text);
@@ -129,7 +131,7 @@ impl<'a> Checker<'a> {
         if listed.len() > LISTED {
             diagnostic = diagnostic.note(format!("and {} more", listed.len() - LISTED));
         }
-        self.report(diagnostic, "GLSL 1.10 section 6.1");
+        self.report(diagnostic, spec::FUNCTIONS);
         None
     }
 
@@ -155,17 +157,18 @@ impl<'a> Checker<'a> {
             let mut names: Vec<String> = self.by_name.keys().map(|n| n.to_string()).collect();
             names.extend(builtins::function_names(&self.features));
             names.sort();
-            if let Some(near) = suggest::nearest(name, &names) {
-                diagnostic = diagnostic.note(format!("did you mean `{near}`?"));
-            }
+            diagnostic = suggest::add(diagnostic, name, &names, "");
         }
-        self.report(diagnostic, "GLSL 1.10 section 8");
+        self.report(diagnostic, spec::CALLS);
     }
 
     /// Where a built-in function that is not here exists.
     fn why_missing(&self, name: &str) -> Option<String> {
         use crate::ast::Version;
         use ir::types::Stage;
+        if let Some(extension) = builtins::belongs_to(name) {
+            return Some(super::expr::unsupported(name, extension));
+        }
         if !builtins::is_function_name(name) {
             return self.scopes.find_var(name).map(|_| format!("`{name}` is a variable"));
         }
@@ -207,12 +210,7 @@ impl<'a> Checker<'a> {
                 }
                 converted.push(arg);
             } else if arg.ty.is_unsized() {
-                self.error(
-                    "unsized-array",
-                    arg.span,
-                    "an array without a size cannot be an argument",
-                    "GLSL 1.10 section 4.1.9",
-                );
+                self.error("unsized-array", arg.span, "an array without a size cannot be an argument", spec::ARRAYS);
                 return self.wrong(span);
             } else {
                 converted.push(self.convert(arg, slot.ty));

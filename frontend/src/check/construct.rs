@@ -2,6 +2,7 @@
 
 use super::Checker;
 use crate::ast::{self, TypeSpec};
+use crate::spec;
 use crate::typed::{Expr, ExprKind, Ty};
 use ir::diag::Span;
 
@@ -27,13 +28,13 @@ impl<'a> Checker<'a> {
                         "needs-version-120",
                         span,
                         "array constructors exist from GLSL 1.20 on",
-                        "GLSL 1.20 section 5.4.4",
+                        spec::ARRAY_CONSTRUCTORS,
                     );
                     return self.wrong(span);
                 }
                 let len = if len == 0 { args.len() as u32 } else { len };
                 if u64::from(len) > super::MAX_REGISTERS || len == 0 {
-                    self.error("bad-constructor", span, "an array needs an element", "GLSL 1.20 section 5.4.4");
+                    self.error("bad-constructor", span, "an array needs an element", spec::ARRAY_CONSTRUCTORS);
                     return self.wrong(span);
                 }
                 let types = vec![*elem; len as usize];
@@ -41,7 +42,7 @@ impl<'a> Checker<'a> {
             }
             Ty::Vec(_) | Ty::Mat { .. } => self.construct_lanes(ty, args, span),
             _ => {
-                self.error("bad-constructor", span, format!("{ty} has no constructor"), "GLSL 1.10 section 5.4");
+                self.error("bad-constructor", span, format!("{ty} has no constructor"), spec::CONSTRUCTORS);
                 self.wrong(span)
             }
         }
@@ -51,7 +52,7 @@ impl<'a> Checker<'a> {
     fn construct_all(&mut self, ty: Ty<'a>, parts: &[Ty<'a>], args: Vec<&'a Expr<'a>>, span: Span) -> &'a Expr<'a> {
         if parts.len() != args.len() {
             let message = format!("the constructor of {ty} takes {} arguments, not {}", parts.len(), args.len());
-            self.error("bad-constructor", span, message, "GLSL 1.10 section 5.4.3");
+            self.error("bad-constructor", span, message, spec::STRUCT_CONSTRUCTORS);
             return self.wrong(span);
         }
         let mut converted = Vec::new();
@@ -63,7 +64,7 @@ impl<'a> Checker<'a> {
             converted.push(arg);
         }
         if ty.has_sampler() {
-            self.error("sampler-misuse", span, "a struct with a sampler cannot be made", "GLSL 1.10 section 4.1.7");
+            self.error("sampler-misuse", span, "a struct with a sampler cannot be made", spec::SAMPLERS);
             return self.wrong(span);
         }
         let kind = ExprKind::Construct(self.arena.alloc_slice_copy(&converted));
@@ -72,7 +73,7 @@ impl<'a> Checker<'a> {
 
     /// Scalars, vectors, matrices: lanes from left to right.
     fn construct_lanes(&mut self, ty: Ty<'a>, args: Vec<&'a Expr<'a>>, span: Span) -> &'a Expr<'a> {
-        let note = "GLSL 1.10 section 5.4.2";
+        let note = spec::VECTOR_CONSTRUCTORS;
         let needed = ty.lanes();
         if let Some(arg) = args.iter().find(|a| a.ty.scalar().is_none()) {
             let message = format!("the constructor of {ty} cannot take {}", arg.ty);

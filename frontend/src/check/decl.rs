@@ -2,6 +2,7 @@
 
 use super::{Checker, MAX_REGISTERS};
 use crate::ast::{self, DeclKind, Declarator, Name, Qualifiers, Storage, VarsDecl};
+use crate::spec;
 use crate::typed::{Expr, NameEntry, Role, Stmt, StmtKind, Ty, Var, VarId};
 use ir::diag::{Diagnostic, Span};
 use ir::types::{Scalar, Stage};
@@ -22,7 +23,7 @@ impl<'a> Checker<'a> {
         let base = self.type_spec(&decl.ty);
         if decl.vars.is_empty() {
             if !matches!(decl.ty.base, ast::TypeName::Struct(_)) {
-                self.warning("empty-declaration", span, "the declaration declares nothing", "");
+                self.warning("empty-declaration", span, "the declaration declares nothing", None);
             }
             return;
         }
@@ -54,7 +55,7 @@ impl<'a> Checker<'a> {
             let message = format!("`{}` has another initializer in another text of the stage", self.var(id).name);
             let diagnostic =
                 Diagnostic::error("link-mismatch", init.span, message).label(before.span, "initialized here");
-            self.report(diagnostic, "GLSL 1.10 section 4.3");
+            self.report(diagnostic, spec::QUALIFIERS);
         }
     }
 
@@ -68,23 +69,13 @@ impl<'a> Checker<'a> {
         let mut ty = self.with_array(base, decl.array.as_ref());
         let name = decl.name;
         if ty == Ty::Void {
-            self.error(
-                "void-variable",
-                name.span,
-                format!("`{}` is declared void", name.text),
-                "GLSL 1.10 section 4.1.1",
-            );
+            self.error("void-variable", name.span, format!("`{}` is declared void", name.text), spec::VOID);
             ty = Ty::Error;
         }
         let role = self.role_of(qualifiers, name);
         self.check_qualified_type(qualifiers, role, ty, name);
         if self.is_es() && ty.is_unsized() {
-            self.error(
-                "unsized-array",
-                name.span,
-                format!("the array `{}` needs a size", name.text),
-                "GLSL ES 1.00 section 4.1.9",
-            );
+            self.error("unsized-array", name.span, format!("the array `{}` needs a size", name.text), spec::ARRAYS);
             ty = Ty::Error;
         }
         // The initializer is seen before the name: `int x = x;` reads the outer one.
@@ -106,7 +97,7 @@ impl<'a> Checker<'a> {
         match (role, init) {
             (Role::Const, None) => {
                 let message = format!("the constant `{}` has no initializer", name.text);
-                self.error("uninitialized-const", name.span, message, "GLSL 1.10 section 4.3.2");
+                self.error("uninitialized-const", name.span, message, spec::CONST);
                 var.ty = Ty::Error;
             }
             (Role::Const, Some(init)) => match init.constant() {
@@ -114,7 +105,7 @@ impl<'a> Checker<'a> {
                 _ if init.ty.is_error() => var.ty = Ty::Error,
                 _ => {
                     let message = format!("the initializer of the constant `{}` is not constant", name.text);
-                    self.error("initializer-not-constant", init.span, message, "GLSL 1.10 section 4.3.2");
+                    self.error("initializer-not-constant", init.span, message, spec::CONSTANT_EXPRESSIONS);
                     var.ty = Ty::Error;
                 }
             },
@@ -123,13 +114,13 @@ impl<'a> Checker<'a> {
                 _ if init.ty.is_error() => {}
                 _ => {
                     let message = format!("the initializer of the uniform `{}` is not constant", name.text);
-                    self.error("initializer-not-constant", init.span, message, "GLSL 1.20 section 4.3.5");
+                    self.error("initializer-not-constant", init.span, message, spec::UNIFORM);
                 }
             },
             (_, Some(init)) => {
                 if self.is_es() && self.current.is_none() && init.constant().is_none() && !init.ty.is_error() {
                     let message = format!("the initializer of the global `{}` is not constant", name.text);
-                    self.error("initializer-not-constant", init.span, message, "GLSL ES 1.00 section 4.3");
+                    self.error("initializer-not-constant", init.span, message, spec::QUALIFIERS);
                 }
                 run = Some(init);
             }
@@ -141,7 +132,7 @@ impl<'a> Checker<'a> {
 
     fn initializer(&mut self, e: &'a ast::Expr<'a>, ty: &mut Ty<'a>, role: Role, name: Name<'a>) -> &'a Expr<'a> {
         let init = self.expr(e);
-        let note = "GLSL 1.10 section 4.3";
+        let note = spec::QUALIFIERS;
         match role {
             Role::Attribute | Role::Varying | Role::Input | Role::Output => {
                 let message = format!("{} `{}` cannot have an initializer", role.word(), name.text);
@@ -150,18 +141,18 @@ impl<'a> Checker<'a> {
             }
             Role::Uniform if !self.array_values() => {
                 let message = format!("uniform `{}` has an initializer, which exists from GLSL 1.20 on", name.text);
-                self.error("initializer-not-allowed", e.span, message, "GLSL 1.10 section 4.3.5");
+                self.error("initializer-not-allowed", e.span, message, spec::UNIFORM);
                 return self.wrong(e.span);
             }
             _ => {}
         }
         if ty.has_sampler() {
-            self.error("sampler-misuse", e.span, "a sampler cannot be initialized", "GLSL 1.10 section 4.1.7");
+            self.error("sampler-misuse", e.span, "a sampler cannot be initialized", spec::SAMPLERS);
             return self.wrong(e.span);
         }
         if matches!(ty, Ty::Array(..)) && !self.array_values() {
             let message = "an array cannot have an initializer before GLSL 1.20";
-            self.error("needs-version-120", e.span, message, "GLSL 1.10 section 4.1.9");
+            self.error("needs-version-120", e.span, message, spec::ARRAYS);
             return self.wrong(e.span);
         }
         if let (Ty::Array(elem, 0), Ty::Array(from, len)) = (*ty, init.ty)
@@ -181,7 +172,7 @@ impl<'a> Checker<'a> {
             Some((storage, span)) => {
                 if !global {
                     let message = format!("`{}` is declared {} inside a function", name.text, storage.keyword());
-                    self.error("qualifier-not-global", span, message, "GLSL 1.10 section 4.3");
+                    self.error("qualifier-not-global", span, message, spec::QUALIFIERS);
                 }
                 match storage {
                     Storage::Attribute => Role::Attribute,
@@ -199,49 +190,34 @@ impl<'a> Checker<'a> {
             Role::Attribute => {
                 if self.features.stage != Stage::Vertex {
                     let message = format!("attribute `{}` in a fragment shader", name.text);
-                    self.error("attribute-in-fragment", name.span, message, "GLSL 1.10 section 4.3.4");
+                    self.error("attribute-in-fragment", name.span, message, spec::ATTRIBUTE);
                 }
                 if !ty.is_error() && (!is_float || matches!(ty, Ty::Array(..))) {
                     let message = format!(
                         "attribute `{}` has type {ty}; it must be a float, vector or matrix of floats",
                         name.text
                     );
-                    self.error("bad-attribute-type", name.span, message, "GLSL 1.10 section 4.3.4");
+                    self.error("bad-attribute-type", name.span, message, spec::ATTRIBUTE);
                 }
             }
             Role::Varying if !ty.is_error() && !is_float => {
                 let message = format!("varying `{}` has type {ty}; it must be of floats", name.text);
-                self.error("bad-varying-type", name.span, message, "GLSL 1.10 section 4.3.6");
+                self.error("bad-varying-type", name.span, message, spec::VARYING);
             }
             _ => {}
         }
         if ty.has_sampler() && role != Role::Uniform {
             let message = format!("`{}` has a sampler in it and so must be a uniform or a parameter", name.text);
-            self.error("sampler-misuse", name.span, message, "GLSL 1.10 section 4.1.7");
+            self.error("sampler-misuse", name.span, message, spec::SAMPLERS);
         }
         if let Some(span) = qualifiers.invariant
             && role != Role::Varying
         {
-            self.error(
-                "bad-invariant",
-                span,
-                format!("{word} `{}` cannot be invariant", name.text),
-                "GLSL 1.20 section 4.6.1",
-            );
-        }
-        if let Some(span) = qualifiers.centroid
-            && role != Role::Varying
-        {
-            self.error(
-                "bad-centroid",
-                span,
-                format!("{word} `{}` cannot be centroid", name.text),
-                "GLSL 1.20 section 4.3.6",
-            );
+            self.error("bad-invariant", span, format!("{word} `{}` cannot be invariant", name.text), spec::INVARIANT);
         }
         if role == Role::Const && matches!(ty, Ty::Array(..)) && !self.array_values() {
             let message = format!("the constant `{}` is an array, which exists from GLSL 1.20 on", name.text);
-            self.error("needs-version-120", name.span, message, "GLSL 1.10 section 4.3.2");
+            self.error("needs-version-120", name.span, message, spec::CONST);
         }
     }
 
@@ -264,7 +240,7 @@ impl<'a> Checker<'a> {
             if before.builtin {
                 let message =
                     format!("`{}` is declared by the language as {} {}", name.text, before.role.word(), before.ty);
-                self.error("reserved-name", name.span, message, "GLSL 1.10 section 7");
+                self.error("reserved-name", name.span, message, spec::BUILTIN_VARIABLES);
                 return Some(id);
             }
             return None;
@@ -274,15 +250,18 @@ impl<'a> Checker<'a> {
             if len > 0 && max.is_some_and(|m| m >= len) {
                 let message =
                     format!("`{}` gets {len} elements, but element {} is used before", name.text, max.unwrap_or(0));
-                self.error("bad-array-size", name.span, message, "GLSL 1.10 section 4.1.9");
+                self.error("bad-array-size", name.span, message, spec::ARRAYS);
             }
             if before.builtin && len > 8 && name.text == "gl_TexCoord" {
                 let message = format!("`gl_TexCoord` gets {len} elements, gl_MaxTextureCoords is 8");
-                self.error("bad-array-size", name.span, message, "GLSL 1.10 section 7.6");
+                self.error("bad-array-size", name.span, message, spec::BUILTIN_VARYINGS);
             }
             if len > 0 {
                 self.registers += ty.regs();
             }
+        }
+        if qualifiers.invariant.is_some() && self.used.contains(&id) {
+            self.late_invariant(&name);
         }
         let var = &mut self.vars[id.0 as usize];
         if sizes && !matches!(ty, Ty::Array(_, 0)) {
@@ -297,10 +276,10 @@ impl<'a> Checker<'a> {
     pub(super) fn check_name(&mut self, name: &Name<'a>) {
         if name.text.starts_with("gl_") {
             let message = format!("`{}`: names that start with gl_ are reserved", name.text);
-            self.error("reserved-name", name.span, message, "GLSL 1.10 section 3.7");
+            self.error("reserved-name", name.span, message, spec::IDENTIFIERS);
         } else if name.text.contains("__") {
             let message = format!("`{}`: names with two underscores in a row are reserved", name.text);
-            self.warning("reserved-name", name.span, message, "GLSL 1.10 section 3.7");
+            self.warning("reserved-name", name.span, message, spec::IDENTIFIERS);
         }
     }
 
@@ -316,7 +295,7 @@ impl<'a> Checker<'a> {
             let message = format!("`{}` is already declared in this scope", name.text);
             let diagnostic =
                 Diagnostic::error("redeclared-name", name.span, message).label(before, "declared here first");
-            self.report(diagnostic, "GLSL 1.10 section 4.2.2");
+            self.report(diagnostic, spec::REDECLARATION);
             return None;
         }
         let linked = self.current.is_none() && var.role != Role::Const;
@@ -360,7 +339,7 @@ impl<'a> Checker<'a> {
         if differ && !before.ty.is_error() && !var.ty.is_error() {
             let message = format!("the constant `{}` has another value in another text of the stage", var.name);
             let diagnostic = Diagnostic::error("link-mismatch", var.span, message).label(before.span, "declared here");
-            self.report(diagnostic, "GLSL 1.10 section 4.3");
+            self.report(diagnostic, spec::QUALIFIERS);
         }
     }
 
@@ -385,7 +364,7 @@ impl<'a> Checker<'a> {
                 if values { "" } else { ", with other values" }
             );
             let diagnostic = Diagnostic::error("link-mismatch", var.span, message).label(before.span, "declared here");
-            self.report(diagnostic, "GLSL 1.10 section 4.3");
+            self.report(diagnostic, spec::QUALIFIERS);
             return None;
         }
         let at = &mut self.vars[id.0 as usize];
@@ -396,9 +375,14 @@ impl<'a> Checker<'a> {
         Some(id)
     }
 
+    fn late_invariant(&mut self, name: &Name<'a>) {
+        let message = format!("`{}` is used before it is declared invariant", name.text);
+        self.error("bad-invariant", name.span, message, spec::INVARIANT);
+    }
+
     /// `invariant a, b;`
     fn invariant_names(&mut self, names: &[Name<'a>], span: Span) {
-        let note = "GLSL 1.20 section 4.6.1";
+        let note = spec::INVARIANT;
         if !self.scopes.is_global() {
             self.error("bad-invariant", span, "`invariant` stands outside all functions", note);
             return;
@@ -413,7 +397,9 @@ impl<'a> Checker<'a> {
                         Stage::Vertex => matches!(var.role, Role::Varying | Role::Output),
                         Stage::Fragment => matches!(var.role, Role::Varying | Role::Input | Role::Output),
                     };
-                    if fits {
+                    if fits && self.used.contains(&id) {
+                        self.late_invariant(name);
+                    } else if fits {
                         self.vars[id.0 as usize].invariant = true;
                     } else {
                         let message = format!("{} `{}` cannot be invariant", var.role.word(), name.text);

@@ -1,10 +1,17 @@
 //! Expressions: names, members, indices, and the entry for all others (GLSL 1.10 chapter 5).
 
-use super::{Checker, suggest};
+use super::Checker;
 use crate::ast::{self, Name, UnaryOp};
+use crate::spec;
+use crate::suggest;
 use crate::typed::{Expr, ExprKind, Lane, Role, Ty};
 use ir::diag::{Diagnostic, Span};
 use ir::types::{Scalar, Swizzle};
+
+/// The note about a name of an extension that is not there.
+pub(super) fn unsupported(name: &str, extension: &str) -> String {
+    format!("`{name}` belongs to {extension}, which this compiler does not support")
+}
 
 impl<'a> Checker<'a> {
     /// Checks an expression.
@@ -52,6 +59,7 @@ impl<'a> Checker<'a> {
             self.unknown_variable(name, span);
             return self.wrong(span);
         };
+        self.used.insert(id);
         let var = *self.var(id);
         if var.ty.is_error() {
             return self.wrong(span);
@@ -66,8 +74,10 @@ impl<'a> Checker<'a> {
         let mut diagnostic = Diagnostic::error("undeclared-name", span, format!("`{name}` is not declared"));
         if self.by_name.contains_key(name) || crate::builtins::is_function_name(name) {
             diagnostic = diagnostic.note(format!("`{name}` is a function"));
-        } else if let Some(near) = suggest::nearest(name, &self.visible_names()) {
-            diagnostic = diagnostic.note(format!("did you mean `{near}`?"));
+        } else if let Some(extension) = crate::builtins::belongs_to(name) {
+            diagnostic = diagnostic.note(unsupported(name, extension));
+        } else {
+            diagnostic = suggest::add(diagnostic, name, &self.visible_names(), "");
         }
         let other = match self.features.stage {
             ir::types::Stage::Vertex => ir::types::Stage::Fragment,
@@ -77,7 +87,7 @@ impl<'a> Checker<'a> {
         if crate::builtins::variables::find(name, &there).is_some() {
             diagnostic = diagnostic.note(format!("`{name}` exists in the other stage only"));
         }
-        self.report(diagnostic, "GLSL 1.10 section 4.2.2");
+        self.report(diagnostic, spec::SCOPING);
     }
 
     fn unary(&mut self, op: UnaryOp, operand: &'a ast::Expr<'a>, span: Span) -> &'a Expr<'a> {
@@ -92,7 +102,7 @@ impl<'a> Checker<'a> {
         };
         if !fits {
             let message = format!("`{}` on {}", op.symbol(), a.ty);
-            self.error("bad-operand", span, message, "GLSL 1.10 section 5.9");
+            self.error("bad-operand", span, message, spec::EXPRESSIONS);
             return self.wrong(span);
         }
         match op {
@@ -117,20 +127,17 @@ impl<'a> Checker<'a> {
                 Some(i) => self.fold(ExprKind::Field(a, i as u32), s.fields[i].ty, span),
                 None => {
                     let names: Vec<String> = s.fields.iter().map(|f| f.name.to_string()).collect();
-                    let mut diagnostic = Diagnostic::error(
+                    let diagnostic = Diagnostic::error(
                         "no-such-field",
                         name.span,
                         format!("`{}` has no field `{}`", a.ty, name.text),
                     );
-                    if let Some(near) = suggest::nearest(name.text, &names) {
-                        diagnostic = diagnostic.note(format!("did you mean `{near}`?"));
-                    }
-                    self.report(diagnostic, "GLSL 1.10 section 5.7");
+                    self.report(suggest::add(diagnostic, name.text, &names, ""), spec::FIELDS);
                     self.wrong(span)
                 }
             },
             Ty::Vec(t) if t.lanes > 1 => {
-                let note = "GLSL 1.10 section 5.5";
+                let note = spec::VECTOR_COMPONENTS;
                 let message = if name.text.len() > 4 {
                     format!("`{}` picks more than four components", name.text)
                 } else if let Some(swz) = Swizzle::parse(name.text) {
@@ -148,7 +155,7 @@ impl<'a> Checker<'a> {
             }
             _ => {
                 let message = format!("{} has no members", a.ty);
-                self.error("no-such-field", name.span, message, "GLSL 1.10 section 5.7");
+                self.error("no-such-field", name.span, message, spec::FIELDS);
                 self.wrong(span)
             }
         }
@@ -162,7 +169,7 @@ impl<'a> Checker<'a> {
         span: Span,
     ) -> &'a Expr<'a> {
         let a = self.expr(object);
-        let note = "GLSL 1.20 section 4.1.9";
+        let note = spec::ARRAYS;
         let message = match a.ty {
             Ty::Error => return self.wrong(span),
             _ if name.text != "length" => format!("there is no method `{}`", name.text),
@@ -185,37 +192,37 @@ impl<'a> Checker<'a> {
             Ty::Mat { cols, rows } => (Ty::float(rows), cols.into()),
             Ty::Vec(t) if t.lanes > 1 => (Ty::vec(t.scalar, 1), t.lanes.into()),
             other => {
-                self.error("not-indexable", span, format!("{other} cannot be indexed"), "GLSL 1.10 section 5.9");
+                self.error("not-indexable", span, format!("{other} cannot be indexed"), spec::SUBSCRIPTS);
                 return self.wrong(span);
             }
         };
         if i.ty != Ty::INT {
             if !i.ty.is_error() {
-                self.error(
-                    "index-not-int",
-                    i.span,
-                    format!("the index is a {}, not an int", i.ty),
-                    "GLSL 1.10 section 5.9",
-                );
+                self.error("index-not-int", i.span, format!("the index is {}, not int", i.ty), spec::SUBSCRIPTS);
             }
             return self.wrong(span);
         }
         match i.const_int() {
             Some(v) if v < 0 || (len > 0 && v as i64 >= i64::from(len)) => {
                 let message = format!("index {v} is outside of {}", a.ty);
-                self.error("index-out-of-range", i.span, message, "GLSL 1.10 section 5.7");
+                let rule = match a.ty {
+                    Ty::Vec(_) => spec::VECTOR_COMPONENTS,
+                    Ty::Mat { .. } => spec::MATRIX_COMPONENTS,
+                    _ => spec::ARRAYS,
+                };
+                self.error("index-out-of-range", i.span, message, rule);
                 return self.wrong(span);
             }
             Some(v) if len == 0 => {
                 if v as u64 >= super::MAX_REGISTERS {
-                    self.error("array-too-large", i.span, format!("index {v} is above the bound"), "");
+                    self.error("array-too-large", i.span, format!("index {v} is above the bound"), None);
                     return self.wrong(span);
                 }
                 if let ExprKind::Var(id) = a.kind {
                     let var = *self.var(id);
                     if var.builtin && v >= 8 {
                         let message = format!("index {v} of `{}`, which has at most 8 elements", var.name);
-                        self.error("index-out-of-range", i.span, message, "GLSL 1.10 section 7.6");
+                        self.error("index-out-of-range", i.span, message, spec::BUILTIN_VARYINGS);
                         return self.wrong(span);
                     }
                     let max = self.max_index.entry(id).or_insert(0);
@@ -231,15 +238,16 @@ impl<'a> Checker<'a> {
                     let max = self.max_index.entry(id).or_insert(0);
                     *max = 7;
                     let message = "an array without a size is indexed by a variable";
-                    self.warning("unsized-array", i.span, message, "GLSL 1.10 section 4.1.9");
+                    self.warning("unsized-array", i.span, message, spec::ARRAYS);
                 } else {
                     let message = "an array without a size can only be indexed by constants";
-                    self.error("unsized-array", i.span, message, "GLSL 1.10 section 4.1.9");
+                    self.error("unsized-array", i.span, message, spec::ARRAYS);
                     return self.wrong(span);
                 }
             }
             _ => {}
         }
+        self.check_index_limits(a, i);
         self.fold(ExprKind::Index(a, i), ty, span)
     }
 
@@ -265,14 +273,9 @@ impl<'a> Checker<'a> {
                 "the {what} is {}, but {to} is needed; there are no implicit conversions in this version",
                 e.ty
             );
-            self.error("type-mismatch", span, message, "GLSL 1.10 section 4.1");
+            self.error("type-mismatch", span, message, spec::CONVERSIONS);
         } else {
-            self.error(
-                "type-mismatch",
-                span,
-                format!("the {what} is {}, but {to} is needed", e.ty),
-                "GLSL 1.10 section 5.8",
-            );
+            self.error("type-mismatch", span, format!("the {what} is {}, but {to} is needed", e.ty), spec::ASSIGNMENTS);
         }
         self.wrong(span)
     }

@@ -3,18 +3,17 @@
 use super::Checker;
 use crate::ast::{self, Direction, FunctionHeader};
 use crate::builtins;
+use crate::spec;
 use crate::typed::{Block, Func, FuncId, NameEntry, Role, Stmt, StmtKind, Ty, Var, VarId};
 use ir::diag::{Diagnostic, Span};
 use ir::types::Scalar;
-
-const NOTE: &str = "GLSL 1.10 section 6.1";
 
 impl<'a> Checker<'a> {
     /// A function without a body.
     pub(super) fn prototype(&mut self, header: &FunctionHeader<'a>) {
         if self.current.is_some() && !self.is_110() {
             let message = format!("`{}` is declared inside a function", header.name.text);
-            self.error("local-function", header.span, message, "GLSL 1.20 section 6.1");
+            self.error("local-function", header.span, message, spec::FUNCTIONS);
             return;
         }
         let params = self.param_vars(header);
@@ -28,7 +27,7 @@ impl<'a> Checker<'a> {
             let first = self.funcs[id.0 as usize].span;
             let diagnostic =
                 Diagnostic::error("redeclared-name", header.name.span, message).label(first, "declared here first");
-            self.report(diagnostic, "GLSL ES 1.00 section 4.2.7");
+            self.report(diagnostic, spec::REDECLARATION);
         }
     }
 
@@ -46,7 +45,7 @@ impl<'a> Checker<'a> {
                     format!("`{}` already has a body", header.name.text),
                 )
                 .label(func.span, "here");
-                self.report(diagnostic, NOTE);
+                self.report(diagnostic, spec::FUNCTIONS);
                 return;
             }
         }
@@ -84,7 +83,7 @@ impl<'a> Checker<'a> {
         let result = self.funcs[id.0 as usize].result;
         if !matches!(result, Ty::Void | Ty::Error) && !always_leaves(stmts) {
             let message = format!("`{}` may end without returning a value", header.name.text);
-            self.warning("missing-return", header.name.span, message, "GLSL 1.10 section 6.1.1");
+            self.warning("missing-return", header.name.span, message, spec::CALLING_CONVENTIONS);
         }
         let func = &mut self.funcs[id.0 as usize];
         func.params = self.arena.alloc_slice_copy(&ids);
@@ -105,30 +104,20 @@ impl<'a> Checker<'a> {
             let mut ty = self.with_array(base, param.array.as_ref());
             let span = param.name.map_or(param.span, |n| n.span);
             if ty == Ty::Void {
-                self.error("void-variable", param.span, "a parameter is void", NOTE);
+                self.error("void-variable", param.span, "a parameter is void", spec::FUNCTIONS);
                 ty = Ty::Error;
             }
             if ty.is_unsized() {
-                self.error("unsized-array", param.span, "an array parameter needs a size", "GLSL 1.10 section 4.1.9");
+                self.error("unsized-array", param.span, "an array parameter needs a size", spec::ARRAYS);
                 ty = Ty::Error;
-            }
-            if let Some(span) = param.is_const
-                && param.direction != Direction::In
-            {
-                self.error("const-out-parameter", span, "a parameter that is written cannot be const", NOTE);
             }
             if param.direction != Direction::In && matches!(ty, Ty::Array(..)) && self.is_110() {
                 let message =
                     "an array cannot be written as a whole before GLSL 1.20, so it can only be an `in` parameter";
-                self.error("needs-version-120", span, message, "GLSL 1.10 section 5.8");
+                self.error("needs-version-120", span, message, spec::ASSIGNMENTS);
             }
             if param.direction != Direction::In && ty.has_sampler() {
-                self.error(
-                    "sampler-misuse",
-                    param.span,
-                    "a sampler parameter can only be `in`",
-                    "GLSL 1.10 section 4.1.7",
-                );
+                self.error("sampler-misuse", param.span, "a sampler parameter can only be `in`", spec::SAMPLERS);
             }
             let role = Role::Param { direction: param.direction, is_const: param.is_const.is_some() };
             out.push(Var {
@@ -155,7 +144,7 @@ impl<'a> Checker<'a> {
 
     fn check_result(&mut self, header: &FunctionHeader<'a>) -> Ty<'a> {
         if let Some((_, span)) = header.qualifiers.storage {
-            self.error("bad-result", span, "the result of a function takes no qualifier", NOTE);
+            self.error("bad-result", span, "the result of a function takes no qualifier", spec::FUNCTIONS);
         }
         let result = self.type_spec(&header.result);
         let bad = if result.has_sampler() {
@@ -169,7 +158,7 @@ impl<'a> Checker<'a> {
         } else {
             return result;
         };
-        self.error("bad-result", header.result.span, bad, NOTE);
+        self.error("bad-result", header.result.span, bad, spec::FUNCTIONS);
         Ty::Error
     }
 
@@ -186,10 +175,10 @@ impl<'a> Checker<'a> {
         self.check_name(&name);
         if name.text == "main" {
             if result != Ty::Void && !result.is_error() {
-                self.error("bad-main", name.span, "`main` must return void", NOTE);
+                self.error("bad-main", name.span, "`main` must return void", spec::FUNCTIONS);
             }
             if !params.is_empty() {
-                self.error("bad-main", name.span, "`main` takes no parameters", NOTE);
+                self.error("bad-main", name.span, "`main` takes no parameters", spec::FUNCTIONS);
             }
         }
         if self.is_es()
@@ -197,7 +186,7 @@ impl<'a> Checker<'a> {
             && !builtins::overloads(name.text, &self.features).is_empty()
         {
             let message = format!("`{}` is a built-in function and cannot be declared again", name.text);
-            self.error("redefined-builtin", name.span, message, "GLSL ES 1.00 section 8");
+            self.error("redefined-builtin", name.span, message, spec::BUILTIN_FUNCTIONS);
         }
         let functions_apart = self.is_110();
         let meaning = self.scopes.global(name.text);
@@ -206,7 +195,7 @@ impl<'a> Checker<'a> {
             let message = format!("`{}` is already declared in this scope", name.text);
             let diagnostic =
                 Diagnostic::error("redeclared-name", name.span, message).label(before, "declared here first");
-            self.report(diagnostic, "GLSL 1.10 section 4.2.2");
+            self.report(diagnostic, spec::REDECLARATION);
             return None;
         }
         if !meaning.func {
@@ -228,14 +217,14 @@ impl<'a> Checker<'a> {
                 let message = format!("`{}` returns {result} here and {} before", name.text, func.result);
                 let diagnostic =
                     Diagnostic::error("mismatched-prototype", name.span, message).label(before, "declared here first");
-                self.report(diagnostic, NOTE);
+                self.report(diagnostic, spec::FUNCTIONS);
                 return None;
             }
             if self.is_es() && self.precisions[id.0 as usize] != self.result_precision(header, result) {
                 let message = format!("the result of `{}` has another precision than declared before", name.text);
                 let diagnostic =
                     Diagnostic::error("mismatched-prototype", name.span, message).label(before, "declared here first");
-                self.report(diagnostic, "GLSL ES 1.00 section 4.5.2");
+                self.report(diagnostic, spec::PRECISION);
                 return None;
             }
             let plain = |role| match role {
@@ -246,7 +235,7 @@ impl<'a> Checker<'a> {
                 let message = format!("the parameters of `{}` travel otherwise than declared before", name.text);
                 let diagnostic =
                     Diagnostic::error("mismatched-prototype", name.span, message).label(before, "declared here first");
-                self.report(diagnostic, NOTE);
+                self.report(diagnostic, spec::FUNCTIONS);
                 return None;
             }
             // Declared by an earlier text of the stage only: now this one knows it too.

@@ -14,24 +14,26 @@ mod call;
 mod const_eval;
 mod construct;
 mod decl;
+mod es_limits;
 mod expr;
 mod function;
 mod operator;
 mod place;
 mod scope;
 mod stmt;
-mod suggest;
 mod types;
 
 use crate::Limits;
 use crate::ast::{self, PragmaKind, TranslationUnit, Version};
 use crate::builtins::{self, Features};
+use crate::codes;
 use crate::diags::Diags;
+use crate::spec::{self, Section};
 use crate::typed::{Expr, ExprKind, Func, FuncId, Lane, NameEntry, Shader, Ty, Var, VarId};
 use bumpalo::Bump;
 use ir::diag::{Diagnostic, Span};
 use ir::types::Stage;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use scope::Scopes;
 use std::cell::Cell;
 
@@ -72,7 +74,8 @@ pub struct Checked<'a> {
 /// names, but functions of one signature and variables of one name outside functions are the same.
 pub fn check_units<'a>(arena: &'a Bump, units: &[TranslationUnit<'a>], stage: Stage, limits: &Limits) -> Checked<'a> {
     let Some(first) = units.first() else {
-        let nothing = Diagnostic::error("missing-main", Span::default(), "the stage has no text");
+        let mut nothing = Diagnostic::error("missing-main", Span::default(), "the stage has no text");
+        codes::complete(&mut nothing, Version::Glsl110);
         return Checked { shader: None, diagnostics: vec![nothing], undefined: Vec::new() };
     };
     let mut checker = Checker::new(arena, first, stage, limits);
@@ -118,6 +121,9 @@ struct Checker<'a> {
     names: Vec<NameEntry<'a>>,
     current: Option<FuncId>,
     loops: usize,
+    /// Indices of the open loops that ES mandates, and names that this text has used.
+    loop_indices: Vec<VarId>,
+    used: FxHashSet<VarId>,
     registers: u64,
     wrote_color: Option<Span>,
     wrote_data: Option<Span>,
@@ -153,6 +159,8 @@ impl<'a> Checker<'a> {
             names: Vec::new(),
             current: None,
             loops: 0,
+            loop_indices: Vec::new(),
+            used: FxHashSet::default(),
             registers: 0,
             wrote_color: None,
             wrote_data: None,
@@ -176,16 +184,27 @@ impl<'a> Checker<'a> {
         self.features.version == Version::Glsl120
     }
 
-    fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>, note: &str) {
-        self.report(Diagnostic::error(code, span, message), note);
+    fn error(&mut self, code: &'static str, span: Span, message: impl Into<String>, rule: impl Into<Option<Section>>) {
+        self.report(Diagnostic::error(code, span, message), rule);
     }
 
-    fn warning(&mut self, code: &'static str, span: Span, message: impl Into<String>, note: &str) {
-        self.report(Diagnostic::warning(code, span, message), note);
+    fn warning(
+        &mut self,
+        code: &'static str,
+        span: Span,
+        message: impl Into<String>,
+        rule: impl Into<Option<Section>>,
+    ) {
+        self.report(Diagnostic::warning(code, span, message), rule);
     }
 
-    fn report(&mut self, diagnostic: Diagnostic, note: &str) {
-        self.diags.push(if note.is_empty() { diagnostic } else { diagnostic.note(note) });
+    /// Reports a finding with the section of its rule; without one it gets that of its code.
+    fn report(&mut self, diagnostic: Diagnostic, rule: impl Into<Option<Section>>) {
+        let version = self.features.version;
+        self.diags.push(match rule.into() {
+            Some(section) => diagnostic.note(section.note(version)),
+            None => diagnostic,
+        });
     }
 
     fn alloc(&self, kind: ExprKind<'a>, ty: Ty<'a>, span: Span) -> &'a Expr<'a> {
@@ -207,18 +226,20 @@ impl<'a> Checker<'a> {
 
     /// Forgets the names of the text before.
     fn next_unit(&mut self, unit: &TranslationUnit<'a>) {
-        if unit.version != self.features.version {
+        // 1.10 and 1.20 may be mixed (1.20 section 3.3), ES only goes with ES.
+        if unit.version.is_es() != self.is_es() {
             let span = unit.items.first().map(|i| i.span).unwrap_or_default();
             let message = format!(
                 "the texts of one stage have versions {} and {}",
                 self.features.version.number(),
                 unit.version.number()
             );
-            self.error("version-mismatch", span, message, "GLSL 1.20 section 3.3");
+            self.error("version-mismatch", span, message, spec::PREPROCESSOR);
         }
-        self.features = Features::new(self.features.version, self.features.stage, unit.extensions);
+        self.features = Features::new(unit.version, self.features.stage, unit.extensions);
         self.scopes = Scopes::new();
         self.by_name = FxHashMap::default();
+        self.used = FxHashSet::default();
         self.float_precision = vec![default_precision(self.features.version, self.features.stage)];
         for ty in self.builtin_structs.clone() {
             self.scopes.here(ty.name).ty = Some(ty);
@@ -250,15 +271,16 @@ impl<'a> Checker<'a> {
             let diagnostic =
                 Diagnostic::error("both-color-outputs", data, "`gl_FragColor` and `gl_FragData` are both written")
                     .label(color, "`gl_FragColor` is written here");
-            self.report(diagnostic, "GLSL 1.10 section 7.2");
+            self.report(diagnostic, spec::FRAGMENT_OUTPUTS);
         }
+        let version = self.features.version;
         let main = match main {
             Some(main) if !self.diags.has_errors() => main,
-            _ => return Checked { shader: None, diagnostics: self.diags.into_vec(), undefined },
+            _ => return Checked { shader: None, diagnostics: self.diags.into_vec(version), undefined },
         };
         let shader = Shader {
             stage: self.features.stage,
-            version: self.features.version.number(),
+            version: units.iter().map(|u| u.version.number()).max().unwrap_or(version.number()),
             vars: self.vars,
             funcs: self.funcs,
             inits: self.inits,
@@ -266,7 +288,7 @@ impl<'a> Checker<'a> {
             names: self.names,
             invariant_all: units.iter().flat_map(|u| u.pragmas).any(|p| p.kind == PragmaKind::InvariantAll),
         };
-        Checked { shader: Some(shader), diagnostics: self.diags.into_vec(), undefined }
+        Checked { shader: Some(shader), diagnostics: self.diags.into_vec(version), undefined }
     }
 
     /// Arrays without a size get the one that their largest index needs (1.10 section 4.1.9).
@@ -295,7 +317,7 @@ impl<'a> Checker<'a> {
         let defined = main.filter(|id| self.funcs[id.0 as usize].body.is_some());
         if defined.is_none() && !self.diags.has_errors() {
             let span = units.last().and_then(|u| u.items.last()).map(|i| i.span).unwrap_or_default();
-            self.error("missing-main", span, "the shader has no function `main`", "GLSL 1.10 section 6.1");
+            self.error("missing-main", span, "the shader has no function `main`", spec::FUNCTIONS);
         }
         defined
     }
@@ -322,7 +344,7 @@ impl<'a> Checker<'a> {
                     1 => {
                         let message =
                             format!("`{}` calls itself, directly or through other functions", self.funcs[callee].name);
-                        self.error("recursion", span, message, "GLSL 1.10 section 6.1");
+                        self.error("recursion", span, message, spec::FUNCTIONS);
                     }
                     _ => {}
                 }
@@ -346,7 +368,7 @@ impl<'a> Checker<'a> {
                     let message = format!("`{}` is called but has no body", self.funcs[at].name);
                     let diagnostic = Diagnostic::error("undefined-function", span, message)
                         .label(self.funcs[at].span, "declared here");
-                    self.report(diagnostic, "GLSL 1.10 section 6.1");
+                    self.report(diagnostic, spec::FUNCTIONS);
                     undefined.push(self.funcs[at].name);
                 }
                 work.push(at);

@@ -2,6 +2,7 @@
 
 use super::Checker;
 use crate::ast::{self, BinaryOp};
+use crate::spec;
 use crate::typed::{Expr, ExprKind, Ty};
 use ir::diag::Span;
 use ir::types::Scalar;
@@ -71,7 +72,7 @@ impl<'a> Checker<'a> {
                 if mixed && !self.features.conversions() {
                     message.push_str("; this version has no implicit conversions");
                 }
-                self.error("bad-operands", span, message, "GLSL 1.10 section 5.9");
+                self.error("bad-operands", span, message, spec::EXPRESSIONS);
                 self.wrong(span)
             }
         }
@@ -93,11 +94,16 @@ impl<'a> Checker<'a> {
             return self.wrong(span);
         }
         if matches!(a.ty, Ty::Array(..)) && !self.array_values() {
-            self.error("array-assignment", span, "arrays cannot be assigned before GLSL 1.20", "GLSL 1.10 section 5.8");
+            self.error("array-assignment", span, "arrays cannot be assigned before GLSL 1.20", spec::ASSIGNMENTS);
+            return self.wrong(span);
+        }
+        if self.is_es() && a.ty.has_array() {
+            let message = "a struct with an array in it cannot be assigned in ES";
+            self.error("array-assignment", span, message, spec::FIELDS);
             return self.wrong(span);
         }
         if a.ty.is_unsized() {
-            self.error("unsized-array", span, "an array without a size cannot be assigned", "GLSL 1.20 section 4.1.9");
+            self.error("unsized-array", span, "an array without a size cannot be assigned", spec::ARRAYS);
             return self.wrong(span);
         }
         let b = match op {
@@ -111,7 +117,7 @@ impl<'a> Checker<'a> {
                 };
                 if arithmetic(op, a.ty, b.ty) != Some(a.ty) {
                     let message = format!("`{}=` between {} and {}", op.symbol(), a.ty, b.ty);
-                    self.error("bad-operands", span, message, "GLSL 1.10 section 5.8");
+                    self.error("bad-operands", span, message, spec::ASSIGNMENTS);
                     return self.wrong(span);
                 }
                 b
@@ -140,7 +146,7 @@ impl<'a> Checker<'a> {
         let array = matches!(a.ty, Ty::Array(..)) && !self.array_values();
         if a.ty != b.ty || a.ty.has_sampler() || array || a.ty.is_unsized() {
             let message = format!("`?:` between {} and {}", a.ty, b.ty);
-            self.error("bad-operands", span, message, "GLSL 1.10 section 5.9");
+            self.error("bad-operands", span, message, spec::EXPRESSIONS);
             return self.wrong(span);
         }
         self.fold(ExprKind::Ternary(c, a, b), a.ty, span)

@@ -2,18 +2,19 @@
 
 use super::Checker;
 use crate::ast::Direction;
+use crate::spec;
 use crate::typed::{Expr, ExprKind, Role, Ty};
 use ir::types::Stage;
 
 impl<'a> Checker<'a> {
     /// Whether the expression may be written; reports when not. `what` ends the sentence.
     pub(super) fn check_place(&mut self, e: &'a Expr<'a>, what: &str) -> bool {
-        let note = "GLSL 1.10 section 5.8";
+        let note = spec::ASSIGNMENTS;
         if e.ty.is_error() {
             return false;
         }
         if e.ty.has_sampler() {
-            self.error("sampler-misuse", e.span, format!("a sampler cannot be {what}"), "GLSL 1.10 section 4.1.7");
+            self.error("sampler-misuse", e.span, format!("a sampler cannot be {what}"), spec::SAMPLERS);
             return false;
         }
         let mut at = e;
@@ -26,13 +27,14 @@ impl<'a> Checker<'a> {
                     let lanes = swz.lanes();
                     if (1..lanes.len()).any(|i| lanes[..i].contains(&lanes[i])) {
                         let message = format!("`.{swz}` names a component twice and so cannot be {what}");
-                        self.error("duplicate-swizzle", at.span, message, "GLSL 1.10 section 5.5");
+                        self.error("duplicate-swizzle", at.span, message, spec::VECTOR_COMPONENTS);
                         return false;
                     }
                     swizzled = true;
                     at = a;
                 }
                 ExprKind::Var(id) => {
+                    self.check_index_write(id, e);
                     let var = *self.var(id);
                     let why = match var.role {
                         Role::Attribute => "an attribute",

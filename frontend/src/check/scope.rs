@@ -94,9 +94,16 @@ impl<'a> Scopes<'a> {
         None
     }
 
-    /// The innermost struct of the name.
+    /// The innermost struct of the name. A variable of the name in between hides it.
     pub fn find_struct(&self, name: &str) -> Option<&'a StructTy<'a>> {
-        self.stack.iter().rev().find_map(|scope| scope.names.get(name)?.ty)
+        for scope in self.stack.iter().rev() {
+            match scope.names.get(name) {
+                Some(Meaning { ty: Some(ty), .. }) => return Some(ty),
+                Some(Meaning { var: Some(_), .. }) => return None,
+                _ => {}
+            }
+        }
+        None
     }
 
     /// Whether a variable or struct hides functions of the name.
@@ -109,6 +116,11 @@ impl<'a> Scopes<'a> {
             }
         }
         None
+    }
+
+    /// The names of all structs that can be seen.
+    pub fn visible_structs(&self) -> impl Iterator<Item = &'a str> {
+        self.stack.iter().flat_map(|s| s.names.iter().filter(|(_, m)| m.ty.is_some()).map(|(&n, _)| n))
     }
 
     /// The names of all variables that can be seen.

@@ -2,6 +2,7 @@
 
 use super::Checker;
 use crate::ast::{self, Condition};
+use crate::spec;
 use crate::typed::{Block, Expr, Loop, Stmt, StmtKind, Ty, VarId};
 use ir::diag::Span;
 use ir::types::Stage;
@@ -66,6 +67,7 @@ impl<'a> Checker<'a> {
                 StmtKind::If { cond, then, otherwise }
             }
             ast::StmtKind::While { cond, body } => {
+                self.unmandated_loop("while", span);
                 self.scopes.push();
                 let (cond_var, cond) = self.loop_condition(&cond);
                 let body = self.loop_body(body);
@@ -73,6 +75,7 @@ impl<'a> Checker<'a> {
                 self.loop_stmt(Loop { init: &[], cond_var, cond, test_last: false, step: None, body })
             }
             ast::StmtKind::DoWhile { body, cond } => {
+                self.unmandated_loop("do", span);
                 self.scopes.push();
                 let body = self.loop_body(body);
                 self.scopes.pop();
@@ -85,7 +88,11 @@ impl<'a> Checker<'a> {
                 self.statement(init, &mut before);
                 let (cond_var, cond) = cond.map_or((None, None), |c| self.loop_condition(&c));
                 let step = step.map(|e| self.expr(e));
+                let index = self.check_loop_limits(&before, cond, step, span);
+                let outer = self.loop_indices.len();
+                self.loop_indices.extend(index);
                 let body = self.loop_body(body);
+                self.loop_indices.truncate(outer);
                 self.scopes.pop();
                 let init = self.arena.alloc_slice_copy(&before);
                 self.loop_stmt(Loop { init, cond_var, cond, test_last: false, step, body })
@@ -101,12 +108,7 @@ impl<'a> Checker<'a> {
             }
             ast::StmtKind::Discard => {
                 if self.features.stage != Stage::Fragment {
-                    self.error(
-                        "discard-in-vertex",
-                        span,
-                        "`discard` outside a fragment shader",
-                        "GLSL 1.10 section 6.4",
-                    );
+                    self.error("discard-in-vertex", span, "`discard` outside a fragment shader", spec::JUMPS);
                 }
                 StmtKind::Discard
             }
@@ -120,7 +122,7 @@ impl<'a> Checker<'a> {
 
     fn check_in_loop(&mut self, word: &str, span: Span) {
         if self.loops == 0 {
-            self.error("jump-outside-loop", span, format!("`{word}` outside a loop"), "GLSL 1.10 section 6.4");
+            self.error("jump-outside-loop", span, format!("`{word}` outside a loop"), spec::JUMPS);
         }
     }
 
@@ -132,8 +134,8 @@ impl<'a> Checker<'a> {
 
     fn check_condition(&mut self, cond: &'a Expr<'a>) -> &'a Expr<'a> {
         if cond.ty != Ty::BOOL && !cond.ty.is_error() {
-            let message = format!("the condition is a {}, not a bool", cond.ty);
-            self.error("condition-not-bool", cond.span, message, "GLSL 1.10 section 6.2");
+            let message = format!("the condition is {}, not bool", cond.ty);
+            self.error("condition-not-bool", cond.span, message, spec::SELECTION);
             return self.wrong(cond.span);
         }
         cond
@@ -148,8 +150,8 @@ impl<'a> Checker<'a> {
                 let Some((id, init)) = declared else { return (None, None) };
                 let value = self.var(id).ty;
                 if value != Ty::BOOL && !value.is_error() {
-                    let message = format!("the condition is a {value}, not a bool");
-                    self.error("condition-not-bool", var.span, message, "GLSL 1.10 section 6.3");
+                    let message = format!("the condition is {value}, not bool");
+                    self.error("condition-not-bool", var.span, message, spec::ITERATION);
                 }
                 let init = init.unwrap_or_else(|| match self.var(id).value {
                     Some(lanes) => self.constant(lanes, value, var.span),
@@ -162,7 +164,7 @@ impl<'a> Checker<'a> {
 
     fn return_value(&mut self, value: Option<&'a ast::Expr<'a>>, span: Span) -> Option<&'a Expr<'a>> {
         let result = self.current.map_or(Ty::Error, |id| self.funcs[id.0 as usize].result);
-        let note = "GLSL 1.10 section 6.4";
+        let note = spec::JUMPS;
         let value = value.map(|e| self.expr(e));
         match (value, result) {
             (None, Ty::Void | Ty::Error) => None,
@@ -183,7 +185,7 @@ impl<'a> Checker<'a> {
             (Some(v), _) if v.ty == result || v.ty.is_error() || result.is_error() => Some(v),
             (Some(v), _) if self.features.conversions() && v.ty.converts_to(result) => {
                 let message = format!("{} is converted to {result} by `return`, which not every driver does", v.ty);
-                self.warning("implicit-return-conversion", v.span, message, "GLSL 1.20 section 6.4");
+                self.warning("implicit-return-conversion", v.span, message, spec::JUMPS);
                 Some(self.convert(v, result))
             }
             (Some(v), _) => {

@@ -3,6 +3,8 @@
 use super::{Checker, MAX_REGISTERS, MAX_TYPE_DEPTH};
 use crate::ast::{self, ArraySpec, BuiltinType, Precision, StructDef, TypeName, TypeSpec};
 use crate::builtins::variables::{self, BuiltinVar};
+use crate::spec;
+use crate::suggest;
 use crate::typed::{FieldTy, Lane, NameEntry, StructTy, Ty, Var, VarId};
 use ir::diag::{Diagnostic, Span};
 use ir::types::Scalar;
@@ -15,17 +17,25 @@ impl<'a> Checker<'a> {
             BuiltinType::Vector(t) => Ty::Vec(t),
             BuiltinType::Matrix { cols, rows } => {
                 if cols != rows && !self.array_values() {
-                    self.error(
-                        "needs-version-120",
-                        span,
-                        format!("`{ty}` exists from GLSL 1.20 on"),
-                        "GLSL 1.20 section 4.1.6",
-                    );
+                    self.error("needs-version-120", span, format!("`{ty}` exists from GLSL 1.20 on"), spec::MATRICES);
                 }
                 Ty::Mat { cols, rows }
             }
             BuiltinType::Sampler(kind) => Ty::Sampler(kind),
         }
+    }
+
+    fn unknown_type(&mut self, name: ast::Name<'a>) {
+        let mut diagnostic = Diagnostic::error("undeclared-type", name.span, format!("`{}` is not a type", name.text));
+        if let Some(extension) = crate::builtins::belongs_to(name.text) {
+            diagnostic = diagnostic.note(super::expr::unsupported(name.text, extension));
+        } else {
+            let mut names: Vec<String> = self.scopes.visible_structs().map(str::to_string).collect();
+            names.extend(BuiltinType::names(self.features.version).map(|ty| ty.to_string()));
+            names.sort();
+            diagnostic = suggest::add(diagnostic, name.text, &names, "");
+        }
+        self.report(diagnostic, spec::SCOPING);
     }
 
     /// A written type, with the array size written after it.
@@ -35,7 +45,7 @@ impl<'a> Checker<'a> {
             TypeName::Named(name) => match self.scopes.find_struct(name.text) {
                 Some(s) => Ty::Struct(s),
                 None => {
-                    self.error("undeclared-type", name.span, format!("`{}` is not a type", name.text), "");
+                    self.unknown_type(name);
                     Ty::Error
                 }
             },
@@ -47,7 +57,7 @@ impl<'a> Checker<'a> {
                 // The grammar of ES 1.00 has it for parameters; drivers take it everywhere.
                 if self.is_110() {
                     let message = "an array size after the type exists from GLSL 1.20 on";
-                    self.error("needs-version-120", array.span, message, "GLSL 1.10 section 4.1.9");
+                    self.error("needs-version-120", array.span, message, spec::ARRAYS);
                 }
                 self.array_of(base, &array)
             }
@@ -62,11 +72,11 @@ impl<'a> Checker<'a> {
                 || matches!(base, Ty::Sampler(_) | Ty::Error);
             if !takes {
                 let message = format!("`{base}` takes no precision");
-                self.error("bad-precision", spec.span, message, "GLSL ES 1.00 section 4.5.2");
+                self.error("bad-precision", spec.span, message, spec::PRECISION);
             }
         } else if base.scalar() == Some(Scalar::Float) && self.float_precision.last().copied().flatten().is_none() {
             let message = format!("no precision for `{base}`: the fragment language has no default for float");
-            self.error("missing-precision", spec.span, message, "GLSL ES 1.00 section 4.5.3");
+            self.error("missing-precision", spec.span, message, spec::DEFAULT_PRECISION);
         }
     }
 
@@ -79,7 +89,7 @@ impl<'a> Checker<'a> {
         };
         if !ok || spec.array.is_some() {
             let message = "a default precision is for float, int or a sampler type";
-            self.error("bad-precision", spec.span, message, "GLSL ES 1.00 section 4.5.3");
+            self.error("bad-precision", spec.span, message, spec::DEFAULT_PRECISION);
         } else if matches!(spec.base, TypeName::Builtin(BuiltinType::Vector(t)) if t.scalar == Scalar::Float)
             && let Some(top) = self.float_precision.last_mut()
         {
@@ -106,11 +116,11 @@ impl<'a> Checker<'a> {
         match elem {
             Ty::Error => return Ty::Error,
             Ty::Void => {
-                self.error("void-variable", array.span, "an array of `void`", "GLSL 1.10 section 4.1.1");
+                self.error("void-variable", array.span, "an array of `void`", spec::VOID);
                 return Ty::Error;
             }
             Ty::Array(..) => {
-                self.error("array-of-arrays", array.span, "arrays of arrays do not exist", "GLSL 1.10 section 4.1.9");
+                self.error("array-of-arrays", array.span, "arrays of arrays do not exist", spec::ARRAYS);
                 return Ty::Error;
             }
             _ => {}
@@ -118,7 +128,7 @@ impl<'a> Checker<'a> {
         let ty = Ty::Array(self.arena.alloc(elem), len);
         if ty.regs() > MAX_REGISTERS {
             let message = format!("the array needs {} registers, the bound is {MAX_REGISTERS}", ty.regs());
-            self.error("array-too-large", array.span, message, "");
+            self.error("array-too-large", array.span, message, None);
             return Ty::Error;
         }
         ty
@@ -129,7 +139,7 @@ impl<'a> Checker<'a> {
         if expr.ty.is_error() {
             return None;
         }
-        let note = "GLSL 1.10 section 4.1.9";
+        let note = spec::ARRAYS;
         match expr.const_int() {
             Some(len) if len > 0 => Some(len as u32),
             Some(len) => {
@@ -151,49 +161,44 @@ impl<'a> Checker<'a> {
         for line in def.fields {
             if matches!(line.ty.base, TypeName::Struct(_)) {
                 let version = self.features.version;
-                if version.is_es() {
+                if version != ast::Version::Glsl110 {
                     let message = "a struct cannot be declared inside another one";
-                    self.error("nested-struct", line.ty.span, message, "GLSL ES 1.00 section 4.1.8");
+                    self.error("nested-struct", line.ty.span, message, spec::STRUCTURES);
                 }
             }
             let base = self.type_spec(&line.ty);
             for name in line.names {
                 let mut ty = self.with_array(base, name.array.as_ref());
                 if ty == Ty::Void {
-                    self.error(
-                        "void-variable",
-                        name.span,
-                        format!("field `{}` is void", name.name.text),
-                        "GLSL 1.10 section 4.1.1",
-                    );
+                    self.error("void-variable", name.span, format!("field `{}` is void", name.name.text), spec::VOID);
                     ty = Ty::Error;
                 }
                 if ty.is_unsized() {
                     let message = format!("the array `{}` in a struct needs a size", name.name.text);
-                    self.error("unsized-array", name.span, message, "GLSL 1.10 section 4.1.8");
+                    self.error("unsized-array", name.span, message, spec::STRUCTURES);
                     ty = Ty::Error;
                 }
                 if fields.iter().any(|f| f.name == name.name.text) {
                     let message = format!("the struct already has a field `{}`", name.name.text);
-                    self.error("redeclared-name", name.name.span, message, "GLSL 1.10 section 4.1.8");
+                    self.error("redeclared-name", name.name.span, message, spec::STRUCTURES);
                 }
                 self.check_name(&name.name);
                 fields.push(FieldTy { name: name.name.text, ty });
             }
         }
         if fields.is_empty() {
-            self.error("empty-struct", def.span, "a struct needs a field", "GLSL 1.10 section 4.1.8");
+            self.error("empty-struct", def.span, "a struct needs a field", spec::STRUCTURES);
             return Ty::Error;
         }
         let ty = self.linked_struct(def.name.map_or("", |n| n.text), fields);
         if Ty::Struct(ty).depth() > MAX_TYPE_DEPTH {
             let message = format!("structs nest deeper than {MAX_TYPE_DEPTH}");
-            self.error("type-too-deep", def.span, message, "");
+            self.error("type-too-deep", def.span, message, None);
             return Ty::Error;
         }
         if Ty::Struct(ty).regs() > MAX_REGISTERS {
             let message = format!("the struct needs {} registers, the bound is {MAX_REGISTERS}", Ty::Struct(ty).regs());
-            self.error("array-too-large", def.span, message, "");
+            self.error("array-too-large", def.span, message, None);
             return Ty::Error;
         }
         if let Some(name) = def.name {
@@ -208,7 +213,7 @@ impl<'a> Checker<'a> {
                     format!("`{}` is already declared in this scope", name.text),
                 )
                 .label(before, "declared here first");
-                self.report(diagnostic, "GLSL 1.10 section 4.2.2");
+                self.report(diagnostic, spec::REDECLARATION);
                 return Ty::Error;
             }
             meaning.ty = Some(ty);
@@ -304,8 +309,10 @@ impl<'a> Checker<'a> {
             Some(len) => Ty::Array(self.arena.alloc(elem), len),
             None => elem,
         };
+        // The extension's output is the one that desktop GLSL has, and ES has no other.
+        let name = if found.name == "gl_FragDepthEXT" { "gl_FragDepth" } else { found.name };
         Var {
-            name: found.name,
+            name,
             ty,
             role: found.role,
             builtin: true,

@@ -33,7 +33,7 @@ mod trig;
 
 use crate::typed::{self, Expr, Role, Shader, Ty, VarId};
 use cranelift_entity::PrimaryMap;
-use ir::diag::{Diagnostic, SourceMap, Span};
+use ir::diag::{Diagnostic, SourceMap, Span, line_starts};
 use ir::entity::{FuncId, Var};
 use ir::tac::{FuncDecl, Inst, Program, Src, TacOp, VarDecl, VarKind};
 use ir::types::{Stage, TexDim};
@@ -145,9 +145,6 @@ pub fn lower(shader: &Shader<'_>, sources: &SourceMap) -> Result<Program, Diagno
 
 impl<'s, 'a> Lowerer<'s, 'a> {
     fn new(shader: &'s Shader<'a>, sources: &SourceMap) -> Lowerer<'s, 'a> {
-        let starts = |text: &str| {
-            std::iter::once(0).chain(text.match_indices('\n').map(|(i, _)| i as u32 + 1)).collect::<Vec<u32>>()
-        };
         let number = |name: &str| name.strip_prefix('t')?.parse::<u32>().ok();
         let mut taken: Vec<u32> = shader.vars.iter().filter_map(|v| number(v.name)).collect();
         taken.sort_unstable();
@@ -175,7 +172,7 @@ impl<'s, 'a> Lowerer<'s, 'a> {
             by_func: FxHashMap::default(),
             line: 0,
             span: Span::default(),
-            line_starts: sources.files().iter().map(|f| starts(&f.text)).collect(),
+            line_starts: sources.files().iter().map(|f| line_starts(&f.text)).collect(),
             insts: 0,
             elems: 0,
             error: None,

@@ -6,6 +6,7 @@
 
 use super::Preprocessor;
 use crate::lexer::{Tok, Token};
+use crate::suggest;
 use ir::diag::{Diagnostic, Span};
 
 /// Why there is no value.
@@ -18,6 +19,8 @@ struct Evaluator<'t, 'a> {
     depth: usize,
     limit: usize,
     es: bool,
+    /// The names of all macros, sorted, for suggestions.
+    macros: Vec<&'a str>,
     warnings: Vec<Diagnostic>,
 }
 
@@ -141,12 +144,15 @@ impl<'a> Evaluator<'_, 'a> {
                 }
             }
             Tok::Ident if self.es && live => {
-                self.error(token.span, format!("`{}` is no macro; GLSL ES gives it no value", token.text))
+                let message = format!("`{}` is no macro; GLSL ES gives it no value", token.text);
+                let found = Diagnostic::error("bad-condition", token.span, message);
+                Err(Box::new(suggest::add(found, token.text, &self.macros, "")))
             }
             Tok::Ident => {
                 if live {
                     let message = format!("`{}` is no macro and counts as 0", token.text);
-                    self.warnings.push(Diagnostic::warning("undefined-macro", token.span, message));
+                    let found = Diagnostic::warning("undefined-macro", token.span, message);
+                    self.warnings.push(suggest::add(found, token.text, &self.macros, ""));
                 }
                 Ok(0)
             }
@@ -182,7 +188,12 @@ impl<'a> Preprocessor<'a, '_> {
         let end = line.last().map_or(place, |t| t.span);
         let limit = self.limits.nesting;
         let es = self.version.is_es();
-        let mut evaluator = Evaluator { tokens: &tokens, pos: 0, end, depth: 0, limit, es, warnings: Vec::new() };
+        // Collected only for a message: a name that is left after expansion is no macro.
+        let unknown = tokens.iter().any(|t| t.tok == Tok::Ident);
+        let mut macros: Vec<&str> = if unknown { self.macros.keys().copied().collect() } else { Vec::new() };
+        macros.sort_unstable();
+        let warnings = Vec::new();
+        let mut evaluator = Evaluator { tokens: &tokens, pos: 0, end, depth: 0, limit, es, macros, warnings };
         let value = evaluator.binary(1, true).and_then(|value| match evaluator.next() {
             None => Ok(value),
             Some(extra) => evaluator.error(extra.span, format!("unexpected {} after the condition", extra.describe())),

@@ -8,6 +8,7 @@
 use super::Preprocessor;
 use crate::ast::{ExtBehavior, Extension, Name, Pragma, PragmaKind, Version};
 use crate::lexer::{Tok, Token};
+use crate::suggest;
 use ir::diag::{Diagnostic, Span};
 
 /// An extension that the front end knows.
@@ -20,15 +21,39 @@ pub struct KnownExtension {
 }
 
 /// All known extensions.
-pub const KNOWN_EXTENSIONS: [KnownExtension; 7] = [
+pub const KNOWN_EXTENSIONS: [KnownExtension; 8] = [
     KnownExtension { name: "GL_ARB_draw_buffers", es: false },
     KnownExtension { name: "GL_ARB_shader_texture_lod", es: false },
     KnownExtension { name: "GL_ARB_texture_rectangle", es: false },
     KnownExtension { name: "GL_EXT_draw_buffers", es: true },
+    KnownExtension { name: "GL_EXT_frag_depth", es: true },
     KnownExtension { name: "GL_EXT_shader_texture_lod", es: true },
     KnownExtension { name: "GL_OES_standard_derivatives", es: true },
     KnownExtension { name: "GL_OES_texture_3D", es: true },
 ];
+
+/// Words after `#`, for suggestions.
+const DIRECTIVES: &[&str] = &[
+    "define",
+    "elif",
+    "else",
+    "endif",
+    "error",
+    "extension",
+    "if",
+    "ifdef",
+    "ifndef",
+    "line",
+    "pragma",
+    "undef",
+    "version",
+];
+
+/// What an extension may be asked to do.
+const BEHAVIORS: &[&str] = &["disable", "enable", "require", "warn"];
+
+/// The first words of the pragmas that the language has.
+const PRAGMAS: &[&str] = &["STDGL", "debug", "optimize"];
 
 /// An open `#if`.
 pub(super) struct Conditional {
@@ -109,7 +134,8 @@ impl<'a> Preprocessor<'a, '_> {
             ("include", _) if self.options.include.is_some() => self.include(rest, place),
             _ => {
                 let message = format!("unknown directive `#{}`", word.text);
-                self.diags.push(Diagnostic::error("unknown-directive", place, message));
+                let found = Diagnostic::error("unknown-directive", place, message);
+                self.diags.push(suggest::add(found, word.text, DIRECTIVES, "#"));
             }
         }
     }
@@ -226,7 +252,14 @@ impl<'a> Preprocessor<'a, '_> {
             ["STDGL", "invariant", "(", "all", ")"] => Some(PragmaKind::InvariantAll),
             // Others belong to somebody else and are ignored, as the specification asks.
             ["optimize" | "debug", ..] => None,
-            _ => return,
+            _ => {
+                if let Some(near) = suggest::nearest(first.text, PRAGMAS) {
+                    let message = format!("unknown pragma `{}`, which is ignored", first.text);
+                    let found = Diagnostic::warning("unknown-pragma", first.span, message);
+                    self.diags.push(found.note(format!("did you mean `{near}`?")));
+                }
+                return;
+            }
         };
         match kind {
             Some(kind) => self.pragmas.push(Pragma { kind, span }),
@@ -250,7 +283,8 @@ impl<'a> Preprocessor<'a, '_> {
             "disable" => ExtBehavior::Disable,
             _ => {
                 let message = format!("`{}` is none of require, enable, warn, disable", behavior.text);
-                self.diags.push(Diagnostic::error("bad-extension", behavior.span, message));
+                let found = Diagnostic::error("bad-extension", behavior.span, message);
+                self.diags.push(suggest::add(found, behavior.text, BEHAVIORS, ""));
                 return;
             }
         };
@@ -271,7 +305,9 @@ impl<'a> Preprocessor<'a, '_> {
                 ExtBehavior::Require => Diagnostic::error("unknown-extension", name.span, message),
                 _ => Diagnostic::warning("unknown-extension", name.span, message),
             };
-            self.diags.push(found);
+            let es = self.version.is_es();
+            let names: Vec<&str> = KNOWN_EXTENSIONS.iter().filter(|e| e.es == es).map(|e| e.name).collect();
+            self.diags.push(suggest::add(found, name.text, &names, ""));
             return;
         }
         if self.any_token {

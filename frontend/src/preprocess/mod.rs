@@ -28,7 +28,7 @@ use crate::lexer::{self, Tok, Token};
 use crate::{Limits, Options};
 use bumpalo::Bump;
 use directive::Conditional;
-use ir::diag::{Diagnostic, FileId, SourceMap, Span};
+use ir::diag::{Diagnostic, FileId, SourceMap, Span, line_starts};
 use macros::{Context, Macro, MacroKind};
 use rustc_hash::FxHashMap;
 
@@ -162,7 +162,7 @@ impl<'a> Preprocessor<'a, '_> {
             self.diags.fatal(Diagnostic::error("source-too-large", Span::new(file, 0, 0), message));
             return;
         }
-        let line_starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at as u32 + 1)).collect();
+        let line_starts = line_starts(text);
         let text = self.bump.alloc_str(text);
         let tokens = lexer::lex(self.bump, text, file, &self.limits, self.diags);
         self.frames.push(Frame {

@@ -1,16 +1,26 @@
 //! "Did you mean": the known name that is nearest to an unknown one.
 
+use ir::diag::Diagnostic;
+
 /// The nearest of `names` (sorted by the caller, so that ties are broken the same way each time),
 /// when it is near enough to help.
-pub(super) fn nearest(name: &str, names: &[String]) -> Option<String> {
+pub(crate) fn nearest<S: AsRef<str>>(name: &str, names: &[S]) -> Option<String> {
     // Long names cost a product of their lengths.
     if name.len() > 64 {
         return None;
     }
-    let near = |n: &&String| n.len() <= 64 && n.len().abs_diff(name.len()) <= 3;
-    let best = names.iter().filter(near).map(|n| (distance(name, n), n)).min_by_key(|(d, _)| *d)?;
+    let near = |n: &&str| n.len() <= 64 && n.len().abs_diff(name.len()) <= 3;
+    let best = names.iter().map(AsRef::as_ref).filter(near).map(|n| (distance(name, n), n)).min_by_key(|(d, _)| *d)?;
     let bound = if name.len() <= 3 { 1 } else { name.len() / 3 };
-    (best.0 > 0 && best.0 <= bound).then(|| best.1.clone())
+    (best.0 > 0 && best.0 <= bound).then(|| best.1.to_string())
+}
+
+/// The finding, with the nearest name as a suggestion when there is one; `before` is written before it.
+pub(crate) fn add<S: AsRef<str>>(found: Diagnostic, name: &str, names: &[S], before: &str) -> Diagnostic {
+    match nearest(name, names) {
+        Some(near) => found.note(format!("did you mean `{before}{near}`?")),
+        None => found,
+    }
 }
 
 /// How many letters must be put in, taken out, replaced or exchanged with their neighbour.
