@@ -241,19 +241,18 @@ fn back_diagnostic(error: &backend::Error, file: FileId, sources: &SourceMap) ->
         Status::Internal => "internal-error",
         _ => "back-end",
     };
-    let line = match error {
-        backend::Error::Unsupported { line, .. } => *line,
-        _ => 0,
-    };
-    Diagnostic::error(code, line_span(sources, file, line), error.to_string())
+    let found = Diagnostic::error(code, line_span(sources, file, error.line()), error.to_string());
+    match error.detail() {
+        "" => found,
+        detail => found.note(detail),
+    }
 }
 
 /// A whole line; the first one for line 0.
 pub(crate) fn line_span(sources: &SourceMap, file: FileId, line: u32) -> Span {
-    let text = &sources.file(file).text;
-    let start: usize = text.split_inclusive('\n').take((line as usize).saturating_sub(1)).map(str::len).sum();
-    let length = text[start..].lines().next().map_or(0, str::len);
-    Span::new(file, start, start + length)
+    let text = sources.line_text(file, line.max(1));
+    let start = sources.line_start(file, line.max(1));
+    Span::new(file, start, start + text.len())
 }
 
 /// Whether any is an error.

@@ -159,8 +159,9 @@ fn solve(view: &View<'_>, target: &Target, options: &AllocOptions) -> Result<Out
     let file = RegFile { temps: target.registers.temp.count as u16, reuse: options.reuse };
     let how = Options { method: options.method, coalesce: options.coalesce, max_temps: None };
     let output = regalloc::run(view, &file, &how).map_err(|e| match e {
-        RegAllocError::DoesNotFit { needed, limit, .. } => {
-            Error::DoesNotFit { what: Resource::Temps, need: needed, limit }
+        RegAllocError::DoesNotFit { needed, limit, point, .. } => {
+            let line = view.program.insts.get(point as usize).map_or(0, |inst| inst.line);
+            Error::DoesNotFit { what: Resource::Temps, need: needed, limit, line, detail: e.to_string() }
         }
         other => Error::Internal(other.to_string()),
     })?;

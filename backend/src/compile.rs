@@ -155,6 +155,14 @@ fn run(
     }
     let mut driver = Driver { verify: options.check, dump_after: options.dump_after.clone(), observer };
     let mut report = driver.run(&mut func, &passes, &ctx).map_err(pass_error)?;
+    // No target takes a sampler from a register, so this is part of every pipeline.
+    if ir::passes::needs_expand_sampler_indices(&func)
+        && let Some(pass) = ir::passes::find("expand-sampler-indices")
+    {
+        let more = driver.run(&mut func, &[pass], &ctx).map_err(pass_error)?;
+        report.runs.extend(more.runs);
+        report.dumps.extend(more.dumps);
+    }
     dumps.append(&mut report.dumps);
     let egraph: Vec<egraph_stage::Report> = egraph.into_iter().filter_map(EgraphPass::into_report).collect();
     for stage in &egraph {
@@ -237,7 +245,7 @@ fn fits(counts: &estimate::Counts, target: &Target) -> Result<(), Error> {
     ];
     for (what, need, limit) in rows {
         if let Some(limit) = limit.filter(|&l| need > l) {
-            return Err(Error::DoesNotFit { what, need, limit });
+            return Err(Error::DoesNotFit { what, need, limit, line: 0, detail: String::new() });
         }
     }
     Ok(())

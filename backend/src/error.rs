@@ -58,6 +58,10 @@ pub enum Error {
         need: u32,
         /// How much there is.
         limit: u32,
+        /// Source line where most is needed, or of the declaration that is too much; 0 when unknown.
+        line: u32,
+        /// What is known beyond the numbers: the place, what lives there, the lower bound. May be empty.
+        detail: String,
     },
     /// The target cannot do it at all.
     Unsupported {
@@ -78,6 +82,22 @@ pub enum Error {
 }
 
 impl Error {
+    /// The source line that the error is about, 0 when unknown.
+    pub fn line(&self) -> u32 {
+        match self {
+            Error::DoesNotFit { line, .. } | Error::Unsupported { line, .. } => *line,
+            _ => 0,
+        }
+    }
+
+    /// What is known beyond the message; may be empty.
+    pub fn detail(&self) -> &str {
+        match self {
+            Error::DoesNotFit { detail, .. } => detail,
+            _ => "",
+        }
+    }
+
     /// The `status` word of the JSON report (design section 8).
     pub fn status(&self) -> &'static str {
         match self {
@@ -94,11 +114,10 @@ impl fmt::Display for Error {
             Error::InvalidTac(text) => write!(f, "invalid three-address code: {text}"),
             Error::Pipeline(text) => write!(f, "pipeline: {text}"),
             Error::Target(text) => write!(f, "target: {text}"),
-            Error::DoesNotFit { what, need, limit } => {
+            Error::DoesNotFit { what, need, limit, .. } => {
                 write!(f, "does not fit: needs {need} {what}, the target has {limit}")
             }
-            Error::Unsupported { what, line: 0 } => write!(f, "unsupported by the target: {what}"),
-            Error::Unsupported { what, line } => write!(f, "line {line}: unsupported by the target: {what}"),
+            Error::Unsupported { what, .. } => write!(f, "unsupported by the target: {what}"),
             Error::Bound { what, limit } => write!(f, "the shader exceeds the bound {what} = {limit}"),
             Error::Internal(text) => write!(f, "internal error: {text}"),
         }

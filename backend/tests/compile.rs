@@ -141,7 +141,8 @@ fn what_does_not_fit_says_what_and_by_how_much() {
     let target = Target::builtin("vec4").unwrap();
     let result =
         compile(&parse(&wide), &target, &Pipeline::builtin("none").unwrap(), &CompileOptions::default()).map(|_| ());
-    assert_eq!(result, Err(Error::DoesNotFit { what: Resource::Constants, need: 300, limit: 256 }));
+    let Err(error) = result else { panic!("300 constants fit") };
+    assert!(matches!(error, Error::DoesNotFit { what: Resource::Constants, need: 300, limit: 256, .. }), "{error:?}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use eggshade::ir::Var;
 use eggshade::ir::env::{Env, TexRequest};
 use eggshade::ir::tac::{Program, interp};
 use eggshade::ir::testing::rng::Rng;
-use eggshade::ir::types::FpLevel;
+use eggshade::ir::types::{FpLevel, Scalar};
 use eggshade::{Built, Options};
 use std::collections::BTreeMap;
 
@@ -26,7 +26,8 @@ pub fn opcodes(built: &Built) -> Vec<Opcode> {
     built.compiled.program.insts.iter().map(|i| i.op).filter(|&o| o != Opcode::End).collect()
 }
 
-/// Random values by name and element.
+/// Random values by name and element: floats, bools, ints from 0, which are below `n` for a variable
+/// `belowN`.
 pub struct Values<'p> {
     program: &'p Program,
     values: BTreeMap<(String, u32), Lanes>,
@@ -38,7 +39,13 @@ impl<'p> Values<'p> {
         let mut values = BTreeMap::new();
         for decl in program.vars.values() {
             for elem in 0..decl.elems {
-                values.insert((decl.name.clone(), elem), [0; 4].map(|_| rng.float(-2.0, 2.0)));
+                let end = decl.name.strip_prefix("below").and_then(|n| n.parse().ok()).unwrap_or(4);
+                let value = |rng: &mut Rng| match decl.ty.scalar {
+                    Scalar::Float => rng.float(-2.0, 2.0),
+                    Scalar::Int => rng.below(end) as f32,
+                    Scalar::Bool => rng.below(2) as f32,
+                };
+                values.insert((decl.name.clone(), elem), [0; 4].map(|_| value(&mut rng)));
             }
         }
         Values { program, values }
@@ -59,7 +66,7 @@ impl Env for Values<'_> {
     }
 
     fn texture(&self, r: &TexRequest) -> Lanes {
-        r.coords.map(|c| c * 0.5 + 0.25)
+        r.coords.map(|c| c * 0.5 + 0.25 + r.elem as f32)
     }
 }
 

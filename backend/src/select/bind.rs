@@ -44,6 +44,17 @@ fn number(elements: BTreeSet<(Var, u32)>) -> BTreeMap<(Var, u32), u32> {
     elements.into_iter().zip(0..).collect()
 }
 
+/// Whether the registers are among the `limit` there are; the error points at the first variable
+/// that reaches beyond them.
+fn fits(func: &Function<'_>, what: Resource, registers: &BTreeMap<(Var, u32), u32>, limit: u32) -> Result<(), Error> {
+    let need = registers.values().max().map_or(0, |&last| last.saturating_add(1));
+    let beyond = registers.iter().filter(|&(_, &register)| register >= limit).min_by_key(|&(_, &register)| register);
+    let Some((&(var, _), _)) = beyond else { return Ok(()) };
+    let decl = &func.vars[var];
+    let detail = format!("`{}` is the first that finds no room; the uses before it take all {limit}", decl.name);
+    Err(Error::DoesNotFit { what, need, limit, line: decl.line, detail })
+}
+
 impl Bindings {
     pub fn new(func: &Function<'_>, target: &Target, facts: &Facts) -> Result<Bindings, Error> {
         let mut bindings = Bindings::default();
@@ -103,16 +114,16 @@ impl Bindings {
         bindings.outputs = number(outputs);
         bindings.samplers = number(samplers);
         let r = &target.registers;
-        let fits = |what, need: usize, limit: u32| {
-            let need = u32::try_from(need).unwrap_or(u32::MAX);
-            if need > limit { Err(Error::DoesNotFit { what, need, limit }) } else { Ok(()) }
-        };
-        let inputs = bindings.inputs.values().max().map_or(0, |&last| last as usize + 1);
-        fits(Resource::Inputs, inputs, r.input.count)?;
-        fits(Resource::Outputs, bindings.outputs.len(), r.output.count)?;
-        fits(Resource::Samplers, bindings.samplers.len(), r.sampler.count)?;
-        fits(Resource::Constants, bindings.uniforms.len(), r.constant.count)?;
-        fits(Resource::Temps, bindings.locals as usize, r.temp.count)?;
+        fits(func, Resource::Inputs, &bindings.inputs, r.input.count)?;
+        fits(func, Resource::Outputs, &bindings.outputs, r.output.count)?;
+        fits(func, Resource::Samplers, &bindings.samplers, r.sampler.count)?;
+        fits(func, Resource::Constants, &bindings.uniforms, r.constant.count)?;
+        let locals: BTreeMap<(Var, u32), u32> = bindings
+            .arrays
+            .iter()
+            .map(|(&var, &first)| ((var, 0), first.saturating_add(func.vars[var].elems).saturating_sub(1)))
+            .collect();
+        fits(func, Resource::Temps, &locals, r.temp.count)?;
         Ok(bindings)
     }
 

@@ -104,7 +104,8 @@ fn nest(e: &Emitter<'_, '_, '_>, depth: u32) -> Result<(), Error> {
     }
     let limit = e.target.limits.nesting.unwrap_or(MAX_NESTING);
     if depth >= limit {
-        return Err(Error::DoesNotFit { what: Resource::Nesting, need: depth + 1, limit });
+        let detail = String::new();
+        return Err(Error::DoesNotFit { what: Resource::Nesting, need: depth + 1, limit, line: 0, detail });
     }
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 mod eliminate_common_subexpressions;
 mod eliminate_dead_code;
+mod expand_sampler_indices;
 mod flatten_ifs;
 mod fuse_mad;
 mod hoist_invariants;
@@ -13,6 +14,8 @@ mod sccp;
 mod simplify_branches;
 mod unroll;
 
+pub use expand_sampler_indices::is_needed as needs_expand_sampler_indices;
+
 use crate::pass::{Keeps, Pass};
 
 /// All passes over SSA, by name. A pass's name is its file's name with dashes.
@@ -20,6 +23,7 @@ use crate::pass::{Keeps, Pass};
 pub const ALL: &[Pass] = &[
     Pass { name: "eliminate-common-subexpressions", run: eliminate_common_subexpressions::run, keeps: Keeps::CONTROL_FLOW },
     Pass { name: "eliminate-dead-code", run: eliminate_dead_code::run, keeps: Keeps::CONTROL_FLOW },
+    Pass { name: "expand-sampler-indices", run: expand_sampler_indices::run, keeps: Keeps::CONTROL_FLOW },
     Pass { name: "flatten-ifs", run: flatten_ifs::run, keeps: Keeps::NOTHING },
     Pass { name: "fuse-mad", run: fuse_mad::run, keeps: Keeps::CONTROL_FLOW },
     Pass { name: "hoist-invariants", run: hoist_invariants::run, keeps: Keeps::CONTROL_FLOW },
