@@ -20,6 +20,9 @@ pub struct Slot {
     pub lanes: u8,
     /// The outside's word for it, or `generic`.
     pub semantic: String,
+    /// Whether it is interpolated within the covered part of a pixel (`centroid`).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub centroid: bool,
 }
 
 /// One register of a uniform.
@@ -105,6 +108,7 @@ pub fn reflect<'v>(program: &Program, vars: impl Iterator<Item = &'v VarDecl>) -
             register: format!("{}{}", file.letter(), b.reg),
             lanes: b.lanes,
             semantic: b.semantic.clone(),
+            centroid: decls.get(b.name.as_str()).is_some_and(|d| d.centroid),
         };
         bindings.iter().map(slot).collect()
     };

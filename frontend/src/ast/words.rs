@@ -84,15 +84,7 @@ pub enum Storage {
 }
 
 /// Precision qualifiers of ES 1.00 (1.20 has the words reserved).
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Precision {
-    /// `lowp`
-    Low,
-    /// `mediump`
-    Medium,
-    /// `highp`
-    High,
-}
+pub use ir::tac::Precision;
 
 /// Types that have a keyword.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -295,17 +287,6 @@ impl SamplerKind {
             SamplerKind::D2Shadow => "sampler2DShadow",
             SamplerKind::Rect => "sampler2DRect",
             SamplerKind::RectShadow => "sampler2DRectShadow",
-        }
-    }
-}
-
-impl Precision {
-    /// The keyword.
-    pub fn keyword(self) -> &'static str {
-        match self {
-            Precision::Low => "lowp",
-            Precision::Medium => "mediump",
-            Precision::High => "highp",
         }
     }
 }

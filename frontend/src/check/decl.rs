@@ -21,6 +21,7 @@ impl<'a> Checker<'a> {
     fn variables(&mut self, decl: &VarsDecl<'a>, span: Span, out: &mut Vec<Stmt<'a>>) {
         // `invariant varying vec3 a;` has a type; `invariant gl_Position;` is another kind.
         let base = self.type_spec(&decl.ty);
+        let precision = self.precision_of(base, decl.ty.precision);
         if decl.vars.is_empty() {
             if !matches!(decl.ty.base, ast::TypeName::Struct(_)) {
                 self.warning("empty-declaration", span, "the declaration declares nothing", None);
@@ -31,7 +32,7 @@ impl<'a> Checker<'a> {
             if self.diags.stopped() {
                 return;
             }
-            if let Some((id, init)) = self.variable(&decl.qualifiers, base, var) {
+            if let Some((id, init)) = self.variable(&decl.qualifiers, (base, precision), var) {
                 if self.current.is_some() {
                     if self.var(id).role != Role::Const {
                         out.push(Stmt { kind: StmtKind::Declare(id, init), span: var.span });
@@ -59,11 +60,18 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// One variable. Gives it with the initializer that must run.
+    /// The precision of a declared variable: as written, or the default for floats.
+    fn precision_of(&self, base: Ty<'a>, written: Option<ast::Precision>) -> Option<ast::Precision> {
+        let default = self.float_precision.last().copied().flatten();
+        let default = default.filter(|_| self.is_es() && base.scalar() == Some(Scalar::Float));
+        written.or(default)
+    }
+
+    /// One variable, of a type without what its name adds and a precision. Gives it with the initializer that must run.
     pub(super) fn variable(
         &mut self,
         qualifiers: &Qualifiers,
-        base: Ty<'a>,
+        (base, precision): (Ty<'a>, Option<ast::Precision>),
         decl: &Declarator<'a>,
     ) -> Option<(VarId, Option<&'a Expr<'a>>)> {
         let mut ty = self.with_array(base, decl.array.as_ref());
@@ -89,6 +97,7 @@ impl<'a> Checker<'a> {
             role,
             builtin: false,
             invariant: qualifiers.invariant.is_some(),
+            precision,
             centroid: qualifiers.centroid.is_some(),
             value: None,
             span: name.span,

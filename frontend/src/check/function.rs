@@ -126,6 +126,7 @@ impl<'a> Checker<'a> {
                 role,
                 builtin: false,
                 invariant: false,
+                precision: None,
                 centroid: false,
                 value: None,
                 span,

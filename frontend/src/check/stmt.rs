@@ -146,7 +146,7 @@ impl<'a> Checker<'a> {
             Condition::Expr(e) => (None, Some(self.condition(e))),
             Condition::Decl { qualifiers, ty, var } => {
                 let base = self.type_spec(ty);
-                let declared = self.variable(qualifiers, base, var);
+                let declared = self.variable(qualifiers, (base, ty.precision), var);
                 let Some((id, init)) = declared else { return (None, None) };
                 let value = self.var(id).ty;
                 if value != Ty::BOOL && !value.is_error() {

@@ -3,7 +3,7 @@
 use super::{Lowerer, MAX_ELEMS, R, sampler_shape};
 use crate::typed::{Lane, Role, Ty, VarId};
 use ir::entity::Var;
-use ir::tac::{VarDecl, VarKind};
+use ir::tac::{Precision, VarDecl, VarKind};
 use ir::types::{Literal, Scalar, Type};
 
 /// A variable of the source, or a place for a value.
@@ -12,6 +12,8 @@ pub(super) struct Storage<'a> {
     pub ty: Ty<'a>,
     kind: VarKind,
     invariant: bool,
+    centroid: bool,
+    precision: Option<Precision>,
     line: u32,
     /// Initial values of a uniform.
     value: Option<&'a [Lane]>,
@@ -119,6 +121,8 @@ impl<'a> Lowerer<'_, 'a> {
             ty,
             kind,
             invariant: false,
+            centroid: false,
+            precision: None,
             line: self.line,
             value: None,
             leaves: vec![None; ty.leaves()],
@@ -156,6 +160,8 @@ impl<'a> Lowerer<'_, 'a> {
         at.line = line;
         let output = matches!(kind, VarKind::Varying | VarKind::Output);
         at.invariant = var.invariant || (self.shader.invariant_all && output);
+        at.centroid = var.centroid;
+        at.precision = if var.role == Role::Uniform { var.precision } else { None };
         at.value = if var.role == Role::Uniform { var.value } else { None };
         self.globals.insert(id, storage);
         storage
@@ -184,10 +190,21 @@ impl<'a> Lowerer<'_, 'a> {
             let all = literals(at.ty, lanes);
             layout(at.ty).iter().zip(all).filter(|((l, _), _)| *l == index).map(|(_, lit)| lit).collect()
         });
-        let (wish, invariant, line) = (format!("{}{}", at.name, found.path), at.invariant, at.line);
+        let wish = format!("{}{}", at.name, found.path);
+        let (invariant, centroid, precision, line) = (at.invariant, at.centroid, at.precision, at.line);
         let name = self.unique_name(&wish);
-        let var =
-            self.declare(VarDecl { name, kind, ty, elems, cols, type_name, invariant, location: None, init, line })?;
+        let decl = VarDecl {
+            elems,
+            cols,
+            type_name,
+            invariant,
+            centroid,
+            precision,
+            init,
+            line,
+            ..VarDecl::new(name, kind, ty)
+        };
+        let var = self.declare(decl)?;
         self.storages[storage].leaves[index] = Some(var);
         Ok(var)
     }

@@ -16,7 +16,7 @@ pub use dump::dump;
 pub use names::dump_names;
 pub use ty::{FieldTy, Lane, StructTy, Ty};
 
-use crate::ast::{BinaryOp, Direction};
+use crate::ast::{BinaryOp, Direction, Precision};
 use crate::builtins::BuiltinFn;
 use ir::diag::Span;
 use ir::types::{Stage, Swizzle};
@@ -70,6 +70,8 @@ pub struct Var<'a> {
     pub builtin: bool,
     /// Declared `invariant`.
     pub invariant: bool,
+    /// As written, or the default for floats; ES only.
+    pub precision: Option<Precision>,
     /// Declared `centroid`.
     pub centroid: bool,
     /// The value of a constant, the initial value of a uniform.

@@ -4,7 +4,7 @@
 //! in both stages. On wish, varyings of fewer than four lanes share registers: tallest first, as GLSL
 //! ES 1.00 (appendix A, section 7) packs, here in the first register with room. Holds afterwards: the
 //! stages still agree by name, no two varyings share a lane, and built-in varyings, arrays, matrices
-//! and invariant varyings are as they were.
+//! invariant and centroid varyings are as they were.
 
 use super::link::{Link, Linked};
 use super::{Addr, Program, VarDecl, VarKind};
@@ -66,6 +66,7 @@ fn is_packable(decl: &VarDecl) -> bool {
         && decl.ty.lanes < 4
         && decl.ty.scalar == Scalar::Float
         && !decl.invariant
+        && !decl.centroid
         && !decl.name.starts_with("gl_")
 }
 

@@ -9,7 +9,8 @@
 //!    the vertex stage writes `gl_Position`; GLSL ES 1.00 leaves what was not written undefined.
 //!    Built-in varyings are declared always.
 //! 2. A varying or uniform that both declare has one type and size, a sampler one shape, and a
-//!    varying is invariant in both or in none.
+//!    varying is invariant in both or in none, and centroid likewise; an ES uniform that both use has
+//!    one precision.
 //! 3. Initial values of one uniform are equal.
 //! 4. `gl_FragCoord` is invariant only if `gl_Position` is, `gl_PointCoord` only if `gl_PointSize` is.
 //!
@@ -203,6 +204,16 @@ fn mismatch(vertex: &VarDecl, fragment: &VarDecl, is_varying: bool) -> Option<Li
     }
     if is_varying && vertex.invariant != fragment.invariant && !name.starts_with("gl_") {
         return error("link-invariant-mismatch", format!("varying `{name}` is invariant in one shader only"));
+    }
+    if is_varying && vertex.centroid != fragment.centroid && !name.starts_with("gl_") {
+        return error("link-centroid-mismatch", format!("varying `{name}` is centroid in one shader only"));
+    }
+    if let (false, Some(a), Some(b)) = (is_varying, vertex.precision, fragment.precision)
+        && a != b
+    {
+        let (a, b) = (a.keyword(), b.keyword());
+        let message = format!("uniform `{name}` is {a} in the vertex shader and {b} in the fragment shader");
+        return error("link-precision-mismatch", message);
     }
     let both = !vertex.init.is_empty() && !fragment.init.is_empty();
     if both && vertex.init != fragment.init {
@@ -406,6 +417,13 @@ mod tests {
             codes("varying vec2 v invariant\nfunc main() {\n}", &format!("varying vec2 v\n{read}")),
             ["link-invariant-mismatch"]
         );
+        assert_eq!(
+            codes("varying vec2 v centroid\nfunc main() {\n}", &format!("varying vec2 v\n{read}")),
+            ["link-centroid-mismatch"]
+        );
+        let of = |precision: &str| format!("uniform float u{precision}\nfunc main() {{\n}}");
+        assert_eq!(codes(&of(" highp"), &of(" mediump")), ["link-precision-mismatch"]);
+        assert!(!codes(&of(" highp"), &of("")).contains(&"link-precision-mismatch"));
         assert_eq!(
             codes("uniform vec3 u\nfunc main() {\n}", "uniform vec4 u\nfunc main() {\n}"),
             ["link-type-mismatch"]

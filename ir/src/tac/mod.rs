@@ -52,6 +52,31 @@ pub enum VarKind {
     Temp,
 }
 
+/// Precision qualifiers of ES.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Precision {
+    /// `lowp`
+    Low,
+    /// `mediump`
+    Medium,
+    /// `highp`
+    High,
+}
+
+impl Precision {
+    /// All of them.
+    pub const ALL: [Precision; 3] = [Precision::Low, Precision::Medium, Precision::High];
+
+    /// The keyword.
+    pub fn keyword(self) -> &'static str {
+        match self {
+            Precision::Low => "lowp",
+            Precision::Medium => "mediump",
+            Precision::High => "highp",
+        }
+    }
+}
+
 /// A variable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VarDecl {
@@ -70,6 +95,10 @@ pub struct VarDecl {
     pub type_name: String,
     /// `invariant` (or `gl_Position` under `ftransform`).
     pub invariant: bool,
+    /// `centroid`, of a varying.
+    pub centroid: bool,
+    /// The precision of an ES uniform, written or by default; none in desktop languages.
+    pub precision: Option<Precision>,
     /// Number that the outside gave: of the generic attribute that an attribute is bound to, of the
     /// interpolator that a varying goes through; of the first element, the others follow. None until
     /// the linker or a caller fixes it.
@@ -91,6 +120,8 @@ impl VarDecl {
             cols: 1,
             type_name: ty.to_string(),
             invariant: false,
+            centroid: false,
+            precision: None,
             location: None,
             init: Vec::new(),
             line: 0,

@@ -31,7 +31,7 @@ pub use print::print;
 pub use tree::print_tree;
 
 /// Words that start a line of the text form and so are quoted as names.
-const RESERVED: [&str; 5] = ["func", "cols", "as", "invariant", "at"];
+const RESERVED: [&str; 9] = ["func", "cols", "as", "invariant", "at", "centroid", "lowp", "mediump", "highp"];
 
 /// Whether a name stands without quotes.
 fn is_plain_name(name: &str) -> bool {
@@ -59,6 +59,8 @@ uniform bool flag = bool(true)
 uniform int n
 sampler SHADOW2D float "image of \"x\""[2]
 varying vec3 lights.position[3] at 2
+varying vec2 uv invariant centroid
+uniform float shared mediump
 output vec4 gl_Position invariant
 local ivec2 "vec3"
 temp vec4 t1

@@ -5,7 +5,7 @@ use crate::diag::{Diagnostic, FileId, Span};
 use crate::entity::{FuncId, Var};
 use crate::op::{Op, Shape};
 use crate::tac::verify::MAX_ELEMS;
-use crate::tac::{Addr, Dst, FuncDecl, Index, Inst, Program, Src, TacOp, TexRef, VarDecl, VarKind};
+use crate::tac::{Addr, Dst, FuncDecl, Index, Inst, Precision, Program, Src, TacOp, TexRef, VarDecl, VarKind};
 use crate::types::{LANE_NAMES, Literal, Stage, Swizzle, TexDim, Type, WriteMask};
 use cranelift_entity::{EntityRef, PrimaryMap};
 use rustc_hash::FxHashMap;
@@ -388,6 +388,8 @@ impl Parser {
             decl.type_name = line.name()?;
         }
         decl.invariant = line.take_word("invariant");
+        decl.centroid = line.take_word("centroid");
+        decl.precision = Precision::ALL.into_iter().find(|p| line.take_word(p.keyword()));
         if line.take_word("at") {
             decl.location = Some(line.integer()?);
         }

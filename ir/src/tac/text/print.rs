@@ -99,6 +99,12 @@ fn decl_text(decl: &VarDecl) -> String {
     if decl.invariant {
         out.push_str(" invariant");
     }
+    if decl.centroid {
+        out.push_str(" centroid");
+    }
+    if let Some(precision) = decl.precision {
+        let _ = write!(out, " {}", precision.keyword());
+    }
     if let Some(location) = decl.location {
         let _ = write!(out, " at {location}");
     }
