@@ -42,10 +42,10 @@ fn bounds_have_errors() {
     fails(Glsl110, Vertex, &nested, "program-too-large");
     // A struct type that doubles its size at each level.
     let mut doubling = String::from("struct S0 { mat4 m; };\n");
-    for i in 1..40 {
+    for i in 1..64 {
         doubling += &format!("struct S{i} {{ S{} a, b; }};\n", i - 1);
     }
-    fails(Glsl110, Vertex, &(doubling + "void main() { }"), "array-too-large");
+    fails(Glsl110, Vertex, &(doubling + "uniform S63 s; void main() { }"), "array-too-large");
     let mut deep = String::from("struct S0 { float x; };\n");
     for i in 1..100 {
         deep += &format!("struct S{i} {{ S{} a; }};\n", i - 1);
@@ -69,6 +69,35 @@ fn sampler_functions_do_not_explode() {
     let start = Instant::now();
     let result = compile(Glsl110, Fragment, &(text + "void main() { gl_FragColor = f23(s); }"));
     assert!(result.is_ok() && start.elapsed() < LONG);
+}
+
+/// Work that grows with the square of these counts would take minutes.
+#[test]
+fn many_of_a_kind_take_linear_time() {
+    let start = Instant::now();
+    let compiles = |version, text: &str| match compile(version, Fragment, text) {
+        Ok(_) => assert!(start.elapsed() < LONG, "{:?}", start.elapsed()),
+        Err(found) => panic!("{:?}", found.first()),
+    };
+    let list = |n: usize, item: &dyn Fn(usize) -> String| (0..n).map(item).collect::<String>();
+    let fields = list(20_000, &|i| format!("float f{i};"));
+    compiles(
+        Glsl110,
+        &format!("struct S {{ {fields} }}; uniform S u; void main() {{ S s = u; gl_FragColor = vec4(s.f9); }}"),
+    );
+    let values = list(20_000, &|_| ", 1.0".to_string());
+    compiles(
+        Glsl120,
+        &format!(
+            "struct S {{ {fields} }}; uniform S u = S({}); void main() {{ gl_FragColor = vec4(u.f9); }}",
+            &values[1..]
+        ),
+    );
+    let functions = list(50_000, &|i| format!("float f{i}() {{ return 1.0; }}"));
+    let calls = list(50_000, &|i| format!("f{i}();"));
+    compiles(Glsl110, &format!("{functions} void main() {{ {calls} }}"));
+    let calls = list(30_000, &|i| format!("f(s[{i}]);"));
+    compiles(Glsl110, &format!("uniform sampler2D s[30000]; void f(sampler2D t) {{ }} void main() {{ {calls} }}"));
 }
 
 #[test]

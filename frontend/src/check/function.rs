@@ -266,9 +266,8 @@ impl<'a> Checker<'a> {
     /// Notes a call for the call graph.
     pub(super) fn note_call(&mut self, callee: FuncId, span: Span) {
         if let Some(current) = self.current {
-            let calls = &mut self.calls[current.0 as usize];
-            if !calls.iter().any(|c| c.0 == callee) {
-                calls.push((callee, span));
+            if self.called.insert((current, callee)) {
+                self.calls[current.0 as usize].push((callee, span));
             }
         }
     }

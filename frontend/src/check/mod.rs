@@ -103,6 +103,8 @@ struct Checker<'a> {
     precisions: Vec<Option<ast::Precision>>,
     /// Which functions each function calls, with the place of the first call.
     calls: Vec<Vec<(FuncId, Span)>>,
+    /// The pairs of `calls`.
+    called: FxHashSet<(FuncId, FuncId)>,
     /// The functions that this text declares, and those of all texts.
     by_name: FxHashMap<&'a str, Vec<FuncId>>,
     linked_funcs: FxHashMap<&'a str, Vec<FuncId>>,
@@ -144,6 +146,7 @@ impl<'a> Checker<'a> {
             funcs: Vec::new(),
             precisions: Vec::new(),
             calls: Vec::new(),
+            called: FxHashSet::default(),
             by_name: FxHashMap::default(),
             linked_funcs: FxHashMap::default(),
             linked_vars: FxHashMap::default(),

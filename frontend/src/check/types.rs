@@ -5,9 +5,10 @@ use crate::ast::{self, ArraySpec, BuiltinType, Precision, StructDef, TypeName, T
 use crate::builtins::variables::{self, BuiltinVar};
 use crate::spec;
 use crate::suggest;
-use crate::typed::{FieldTy, Lane, NameEntry, StructTy, Ty, Var, VarId};
+use crate::typed::{Lane, NameEntry, StructTy, Ty, Var, VarId};
 use ir::diag::{Diagnostic, Span};
 use ir::types::Scalar;
+use rustc_hash::FxHashSet;
 
 impl<'a> Checker<'a> {
     /// The type of a keyword.
@@ -157,7 +158,8 @@ impl<'a> Checker<'a> {
 
     /// Declares a struct.
     fn struct_def(&mut self, def: &StructDef<'a>) -> Ty<'a> {
-        let mut fields: Vec<FieldTy<'a>> = Vec::new();
+        let mut fields: Vec<(&'a str, Ty<'a>)> = Vec::new();
+        let mut names = FxHashSet::default();
         for line in def.fields {
             if matches!(line.ty.base, TypeName::Struct(_)) {
                 let version = self.features.version;
@@ -178,19 +180,19 @@ impl<'a> Checker<'a> {
                     self.error("unsized-array", name.span, message, spec::STRUCTURES);
                     ty = Ty::Error;
                 }
-                if fields.iter().any(|f| f.name == name.name.text) {
+                if !names.insert(name.name.text) {
                     let message = format!("the struct already has a field `{}`", name.name.text);
                     self.error("redeclared-name", name.name.span, message, spec::STRUCTURES);
                 }
                 self.check_name(&name.name);
-                fields.push(FieldTy { name: name.name.text, ty });
+                fields.push((name.name.text, ty));
             }
         }
         if fields.is_empty() {
             self.error("empty-struct", def.span, "a struct needs a field", spec::STRUCTURES);
             return Ty::Error;
         }
-        let ty = self.linked_struct(def.name.map_or("", |n| n.text), fields);
+        let ty = self.linked_struct(def.name.map_or("", |n| n.text), &fields);
         if Ty::Struct(ty).depth() > MAX_TYPE_DEPTH {
             let message = format!("structs nest deeper than {MAX_TYPE_DEPTH}");
             self.error("type-too-deep", def.span, message, None);
@@ -229,21 +231,21 @@ impl<'a> Checker<'a> {
         Ty::Struct(ty)
     }
 
-    fn new_struct(&mut self, name: &'a str, fields: Vec<FieldTy<'a>>) -> &'a StructTy<'a> {
+    fn new_struct(&mut self, name: &'a str, fields: &[(&'a str, Ty<'a>)]) -> &'a StructTy<'a> {
         let id = self.structs;
         self.structs += 1;
-        self.arena.alloc(StructTy { id, name, fields: self.arena.alloc_slice_copy(&fields) })
+        self.arena.alloc(StructTy::new(self.arena, id, name, fields))
     }
 
     /// The struct that an earlier text of the stage declares with the same name and fields, or a new
     /// one: so both texts mean the same type.
-    fn linked_struct(&mut self, name: &'a str, fields: Vec<FieldTy<'a>>) -> &'a StructTy<'a> {
+    fn linked_struct(&mut self, name: &'a str, fields: &[(&'a str, Ty<'a>)]) -> &'a StructTy<'a> {
         let global = self.scopes.is_global() && !name.is_empty();
         if global
             && self.scopes.here(name).ty.is_none()
             && let Some(known) = self.linked_structs.get(name)
             && known.fields.len() == fields.len()
-            && known.fields.iter().zip(&fields).all(|(a, b)| a.name == b.name && a.ty == b.ty)
+            && known.fields.iter().zip(fields).all(|(a, b)| (a.name, a.ty) == *b)
         {
             return known;
         }
@@ -259,8 +261,8 @@ impl<'a> Checker<'a> {
             if !place.is_here(&self.features) {
                 continue;
             }
-            let fields = fields.iter().map(|&(ty, name)| FieldTy { name, ty: self.builtin_named(ty) }).collect();
-            let ty = self.new_struct(name, fields);
+            let fields: Vec<_> = fields.iter().map(|&(ty, name)| (name, self.builtin_named(ty))).collect();
+            let ty = self.new_struct(name, &fields);
             self.builtin_structs.push(ty);
             self.scopes.here(name).ty = Some(ty);
         }

@@ -15,9 +15,9 @@ enum Arg<'a> {
 impl<'a> Lowerer<'_, 'a> {
     /// The body of a function for the given aliases; made and queued when it is new.
     pub(super) fn instance(&mut self, func: FuncId, aliases: Vec<(VarId, Place<'a>)>) -> R<usize> {
-        let known =
-            self.by_func.get(&func).into_iter().flatten().copied().find(|&i| self.instances[i].aliases == aliases);
-        if let Some(known) = known {
+        // Places hold float literals, which have no hash; their text tells them apart as well.
+        let key = (func, if aliases.is_empty() { String::new() } else { format!("{aliases:?}") });
+        if let Some(&known) = self.by_func.get(&key) {
             return Ok(known);
         }
         let info = *self.shader.func(func);
@@ -55,7 +55,7 @@ impl<'a> Lowerer<'_, 'a> {
         let tac = self.funcs.push(FuncDecl { name, params: vars, body: Vec::new(), line });
         self.instances.push(Instance { func, tac, aliases, params, result });
         let index = self.instances.len() - 1;
-        self.by_func.entry(func).or_default().push(index);
+        self.by_func.insert(key, index);
         Ok(index)
     }
 

@@ -15,8 +15,8 @@ pub(super) struct Storage<'a> {
     centroid: bool,
     precision: Option<Precision>,
     line: u32,
-    /// Initial values of a uniform.
-    value: Option<&'a [Lane]>,
+    /// Initial values of a uniform: one literal a register of each leaf.
+    init: Vec<Vec<Literal>>,
     /// The TAC variable of each leaf, once it is used.
     leaves: Vec<Option<Var>>,
 }
@@ -37,18 +37,13 @@ fn leaf<'a>(ty: Ty<'a>, index: usize) -> Leaf<'a> {
             let inner = leaf(*elem, index);
             Leaf { count: inner.count * n, ..inner }
         }
-        Ty::Struct(s) => {
-            let mut index = index;
-            for field in s.fields {
-                let leaves = field.ty.leaves();
-                if index < leaves {
-                    let inner = leaf(field.ty, index);
-                    return Leaf { path: format!(".{}{}", field.name, inner.path), ..inner };
-                }
-                index -= leaves;
+        Ty::Struct(s) => match s.field_of_leaf(index) {
+            Some((field, index)) => {
+                let inner = leaf(field.ty, index);
+                Leaf { path: format!(".{}{}", field.name, inner.path), ..inner }
             }
-            Leaf { path: String::new(), ty, count: 0 }
-        }
+            None => Leaf { path: String::new(), ty, count: 0 },
+        },
         _ => Leaf { path: String::new(), ty, count: 1 },
     }
 }
@@ -57,17 +52,7 @@ fn leaf<'a>(ty: Ty<'a>, index: usize) -> Leaf<'a> {
 pub(super) fn leaf_elems(ty: Ty<'_>, index: usize) -> u32 {
     match ty {
         Ty::Array(elem, n) => n * leaf_elems(*elem, index),
-        Ty::Struct(s) => {
-            let mut index = index;
-            for field in s.fields {
-                let leaves = field.ty.leaves();
-                if index < leaves {
-                    return leaf_elems(field.ty, index);
-                }
-                index -= leaves;
-            }
-            0
-        }
+        Ty::Struct(s) => s.field_of_leaf(index).map_or(0, |(field, index)| leaf_elems(field.ty, index)),
         other => other.regs() as u32,
     }
 }
@@ -80,10 +65,8 @@ pub(super) fn layout(ty: Ty<'_>) -> Vec<(usize, u32)> {
         Ty::Mat { cols, .. } => (0..u32::from(cols)).map(|c| (0, c)).collect(),
         Ty::Struct(s) => {
             let mut out = Vec::new();
-            let mut base = 0;
             for field in s.fields {
-                out.extend(layout(field.ty).into_iter().map(|(l, e)| (l + base, e)));
-                base += field.ty.leaves();
+                out.extend(layout(field.ty).into_iter().map(|(l, e)| (l + field.first_leaf, e)));
             }
             out
         }
@@ -124,7 +107,7 @@ impl<'a> Lowerer<'_, 'a> {
             centroid: false,
             precision: None,
             line: self.line,
-            value: None,
+            init: Vec::new(),
             leaves: vec![None; ty.leaves()],
         });
         self.storages.len() - 1
@@ -162,7 +145,12 @@ impl<'a> Lowerer<'_, 'a> {
         at.invariant = var.invariant || (self.shader.invariant_all && output);
         at.centroid = var.centroid;
         at.precision = if var.role == Role::Uniform { var.precision } else { None };
-        at.value = if var.role == Role::Uniform { var.value } else { None };
+        if let (Role::Uniform, Some(lanes)) = (var.role, var.value) {
+            at.init = vec![Vec::new(); var.ty.leaves()];
+            for ((leaf, _), literal) in layout(var.ty).into_iter().zip(literals(var.ty, lanes)) {
+                at.init[leaf].push(literal);
+            }
+        }
         self.globals.insert(id, storage);
         storage
     }
@@ -186,10 +174,7 @@ impl<'a> Lowerer<'_, 'a> {
         };
         let is_array = at.ty.has_array() && (found.count > 1 || matches!(at.ty, Ty::Array(..)));
         let type_name = if is_array { format!("{}[{}]", found.ty, found.count) } else { found.ty.to_string() };
-        let init = at.value.map_or(Vec::new(), |lanes| {
-            let all = literals(at.ty, lanes);
-            layout(at.ty).iter().zip(all).filter(|((l, _), _)| *l == index).map(|(_, lit)| lit).collect()
-        });
+        let init = at.init.get(index).cloned().unwrap_or_default();
         let wish = format!("{}{}", at.name, found.path);
         let (invariant, centroid, precision, line) = (at.invariant, at.centroid, at.precision, at.line);
         let name = self.unique_name(&wish);

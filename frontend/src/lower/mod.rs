@@ -39,7 +39,7 @@ use ir::tac::{FuncDecl, Inst, Program, Src, TacOp, VarDecl, VarKind};
 use ir::types::{Stage, TexDim};
 use layout::Storage;
 use place::Place;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// Most instructions of a program.
 pub const MAX_INSTS: usize = 1_000_000;
@@ -123,7 +123,8 @@ struct Lowerer<'s, 'a> {
     loops: Vec<LoopCtx<'a>>,
     result: Option<usize>,
     instances: Vec<Instance<'a>>,
-    by_func: FxHashMap<typed::FuncId, Vec<usize>>,
+    /// The instance of a function with the text of its aliases.
+    by_func: FxHashMap<(typed::FuncId, String), usize>,
     line: u32,
     span: Span,
     line_starts: Vec<Vec<u32>>,

@@ -89,8 +89,9 @@ impl<'a> Lowerer<'_, 'a> {
             ExprKind::Field(a, i) => {
                 let mut place = self.place(a, stable)?;
                 if let Ty::Struct(s) = place.ty {
-                    place.leaf += s.fields[..i as usize].iter().map(|f| f.ty.leaves()).sum::<usize>();
-                    place.ty = s.fields[i as usize].ty;
+                    let field = s.fields[i as usize];
+                    place.leaf += field.first_leaf;
+                    place.ty = field.ty;
                 }
                 Ok(place)
             }
@@ -214,17 +215,16 @@ impl<'a> Lowerer<'_, 'a> {
 
     /// The variable and element of each register of the place.
     fn registers(&mut self, place: &Place<'a>) -> R<Vec<(Var, Index)>> {
-        let mut known: Vec<(usize, Var, Index)> = Vec::new();
+        let mut known: Vec<Option<(Var, Index)>> = vec![None; place.ty.leaves()];
         let mut out = Vec::new();
         for (l, elem) in layout(place.ty) {
-            let leaf = place.leaf + l;
-            let (var, index) = match known.iter().find(|k| k.0 == leaf) {
-                Some(&(_, var, index)) => (var, index),
+            let (var, index) = match known[l] {
+                Some(known) => known,
                 None => {
+                    let leaf = place.leaf + l;
                     let var = self.leaf_var(place.storage, leaf)?;
                     let index = self.leaf_index(place, leaf)?;
-                    known.push((leaf, var, index));
-                    (var, index)
+                    *known[l].insert((var, index))
                 }
             };
             out.push((var, Index { offset: index.offset + elem, ..index }));

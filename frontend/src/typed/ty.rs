@@ -3,8 +3,12 @@
 //! A type is laid out in *registers*: a scalar or vector takes one, a matrix one a column, a struct
 //! the registers of its fields in order, an array those of its elements in order. Every stage that
 //! flattens a value uses this order.
+//!
+//! Structs that hold two of each other grow exponentially with a text's length, so what a type measures is
+//! computed once a struct from what its fields measure, saturating, and no walk opens a struct to count.
 
 use crate::ast::SamplerKind;
+use bumpalo::Bump;
 use ir::types::{Scalar, Type};
 use std::fmt;
 
@@ -41,6 +45,32 @@ pub struct StructTy<'a> {
     pub name: &'a str,
     /// Its fields in order.
     pub fields: &'a [FieldTy<'a>],
+    extent: Extent,
+}
+
+/// What a type measures. Counts saturate.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Extent {
+    lanes: u64,
+    regs: u64,
+    leaves: usize,
+    depth: usize,
+    has_sampler: bool,
+    has_array: bool,
+}
+
+impl Extent {
+    /// Both, one after the other.
+    fn beside(self, other: Extent) -> Extent {
+        Extent {
+            lanes: self.lanes.saturating_add(other.lanes),
+            regs: self.regs.saturating_add(other.regs),
+            leaves: self.leaves.saturating_add(other.leaves),
+            depth: self.depth.max(other.depth),
+            has_sampler: self.has_sampler || other.has_sampler,
+            has_array: self.has_array || other.has_array,
+        }
+    }
 }
 
 /// A field of a struct.
@@ -50,6 +80,31 @@ pub struct FieldTy<'a> {
     pub name: &'a str,
     /// Its type.
     pub ty: Ty<'a>,
+    /// How many leaves the fields before it have.
+    pub first_leaf: usize,
+}
+
+impl<'a> StructTy<'a> {
+    /// A struct of these fields, each a name and a type.
+    pub fn new(arena: &'a Bump, id: u32, name: &'a str, fields: &[(&'a str, Ty<'a>)]) -> StructTy<'a> {
+        let mut extent = Extent::default();
+        let fields = arena.alloc_slice_fill_iter(fields.iter().map(|&(name, ty)| {
+            let field = FieldTy { name, ty, first_leaf: extent.leaves };
+            extent = extent.beside(ty.extent());
+            field
+        }));
+        extent.depth += 1;
+        StructTy { id, name, fields, extent }
+    }
+
+    /// The field that holds a leaf, and the leaf's number in it.
+    pub fn field_of_leaf(&self, leaf: usize) -> Option<(&FieldTy<'a>, usize)> {
+        // Of fields without leaves the last one starts where the next field does.
+        let after = self.fields.partition_point(|f| f.first_leaf <= leaf);
+        let field = &self.fields[after.checked_sub(1)?];
+        let inside = leaf - field.first_leaf;
+        (inside < field.ty.leaves()).then_some((field, inside))
+    }
 }
 
 impl PartialEq for StructTy<'_> {
@@ -124,36 +179,41 @@ impl<'a> Ty<'a> {
         }
     }
 
+    fn extent(self) -> Extent {
+        let one =
+            |lanes: u8, regs: u8| Extent { lanes: lanes.into(), regs: regs.into(), leaves: 1, ..Extent::default() };
+        match self {
+            Ty::Error | Ty::Void => Extent::default(),
+            Ty::Vec(t) => one(t.lanes, 1),
+            Ty::Mat { cols, rows } => one(cols * rows, cols),
+            Ty::Sampler(_) => Extent { has_sampler: true, ..one(0, 1) },
+            Ty::Struct(s) => s.extent,
+            Ty::Array(elem, n) => {
+                let elem = elem.extent();
+                Extent {
+                    lanes: elem.lanes.saturating_mul(n.into()),
+                    regs: elem.regs.saturating_mul(n.into()),
+                    depth: elem.depth + 1,
+                    has_array: true,
+                    ..elem
+                }
+            }
+        }
+    }
+
     /// How many lanes all its registers have together.
     pub fn lanes(self) -> u64 {
-        match self {
-            Ty::Error | Ty::Void | Ty::Sampler(_) => 0,
-            Ty::Vec(t) => t.lanes.into(),
-            Ty::Mat { cols, rows } => u64::from(cols) * u64::from(rows),
-            Ty::Struct(s) => s.fields.iter().map(|f| f.ty.lanes()).sum(),
-            Ty::Array(elem, n) => elem.lanes().saturating_mul(n.into()),
-        }
+        self.extent().lanes
     }
 
     /// How many registers it takes. A sampler counts as one.
     pub fn regs(self) -> u64 {
-        match self {
-            Ty::Error | Ty::Void => 0,
-            Ty::Vec(_) | Ty::Sampler(_) => 1,
-            Ty::Mat { cols, .. } => cols.into(),
-            Ty::Struct(s) => s.fields.iter().map(|f| f.ty.regs()).sum(),
-            Ty::Array(elem, n) => elem.regs().saturating_mul(n.into()),
-        }
+        self.extent().regs
     }
 
     /// How many variables of one register type it splits into: its fields that are no structs.
     pub fn leaves(self) -> usize {
-        match self {
-            Ty::Error | Ty::Void => 0,
-            Ty::Vec(_) | Ty::Sampler(_) | Ty::Mat { .. } => 1,
-            Ty::Struct(s) => s.fields.iter().map(|f| f.ty.leaves()).sum(),
-            Ty::Array(elem, _) => elem.leaves(),
-        }
+        self.extent().leaves
     }
 
     /// The type of each register, appended in order.
@@ -173,24 +233,14 @@ impl<'a> Ty<'a> {
         }
     }
 
-    /// Whether some part of it satisfies `test`.
-    pub fn contains(self, test: &dyn Fn(Ty<'a>) -> bool) -> bool {
-        test(self)
-            || match self {
-                Ty::Struct(s) => s.fields.iter().any(|f| f.ty.contains(test)),
-                Ty::Array(elem, _) => elem.contains(test),
-                _ => false,
-            }
-    }
-
     /// Whether a sampler is in it.
     pub fn has_sampler(self) -> bool {
-        self.contains(&|t| matches!(t, Ty::Sampler(_)))
+        self.extent().has_sampler
     }
 
     /// Whether an array is in it.
     pub fn has_array(self) -> bool {
-        self.contains(&|t| matches!(t, Ty::Array(..)))
+        self.extent().has_array
     }
 
     /// Whether its size is still open.
@@ -200,11 +250,7 @@ impl<'a> Ty<'a> {
 
     /// How deep structs and arrays nest in it.
     pub fn depth(self) -> usize {
-        match self {
-            Ty::Struct(s) => 1 + s.fields.iter().map(|f| f.ty.depth()).max().unwrap_or(0),
-            Ty::Array(elem, _) => 1 + elem.depth(),
-            _ => 0,
-        }
+        self.extent().depth
     }
 
     /// The type without its array part.
