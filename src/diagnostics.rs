@@ -4,9 +4,17 @@
 use codespan_reporting::diagnostic as out;
 use codespan_reporting::files::SimpleFiles;
 use codespan_reporting::term;
-use ir::diag::{Diagnostic, Severity, SourceMap, Span, line_end};
+use ir::diag::{Diagnostic, Label, Severity, SourceMap, Span, line_end};
 use serde_json::{Value, json};
 use std::borrow::Cow;
+
+/// Longer source lines are not shown, in bytes: a megabyte on one line, shown for each error, helps nobody.
+const SHOWN_LINE: usize = 2_000;
+
+/// The source line of a place, if it is short enough to be shown.
+fn shown_line(sources: &SourceMap, span: Span) -> Option<&str> {
+    Some(sources.line_text(span.file, sources.line(span))).filter(|line| line.len() <= SHOWN_LINE)
+}
 
 /// A span in whole characters and within the text, as the renderer wants it.
 fn range(sources: &SourceMap, span: Span) -> std::ops::Range<usize> {
@@ -73,7 +81,14 @@ pub fn render(sources: &SourceMap, diagnostics: &[Diagnostic]) -> String {
             Severity::Warning => out::Severity::Warning,
         };
         let known = |span: Span| (span.file.0 as usize) < sources.files().len();
-        let labels = diagnostic.labels.iter().filter(|l| known(l.span)).enumerate().map(|(i, label)| {
+        let (shown, long): (Vec<&Label>, Vec<&Label>) =
+            diagnostic.labels.iter().filter(|l| known(l.span)).partition(|l| shown_line(sources, l.span).is_some());
+        let places = long.iter().map(|label| {
+            let (line, column) = sources.line_col(label.span);
+            let name = &sources.file(label.span.file).name;
+            format!("at {name}:{line}:{column}, in a line too long to show {}", label.text).trim_end().to_owned()
+        });
+        let labels = shown.iter().enumerate().map(|(i, label)| {
             let style = if i == 0 { out::LabelStyle::Primary } else { out::LabelStyle::Secondary };
             let file = label.span.file.0 as usize;
             out::Label::new(style, file, range(sources, label.span)).with_message(&label.text)
@@ -82,7 +97,7 @@ pub fn render(sources: &SourceMap, diagnostics: &[Diagnostic]) -> String {
             .with_code(diagnostic.code)
             .with_message(&diagnostic.message)
             .with_labels(labels.collect())
-            .with_notes(diagnostic.notes.iter().map(|n| format!("note: {n}")).collect());
+            .with_notes(places.chain(diagnostic.notes.iter().map(|n| format!("note: {n}"))).collect());
         if term::emit_to_string(&mut text, &config, &files, &rendered).is_err() {
             text.push_str(&format!("{diagnostic}\n"));
         }
@@ -103,7 +118,7 @@ pub fn to_json(sources: &SourceMap, diagnostic: &Diagnostic) -> Value {
         .map(|l| {
             let (line, column) = sources.line_col(l.span);
             let name = &sources.file(l.span.file).name;
-            let source = sources.line_text(l.span.file, line);
+            let source = shown_line(sources, l.span);
             json!({"file": name, "line": line, "column": column, "text": l.text, "source": source})
         })
         .collect();
@@ -138,6 +153,16 @@ mod tests {
         let file = sources.add("a.frag", "\0\x1b[2J\u{9b} x = \u{e9};\r\n");
         let text = render(&sources, &[Diagnostic::error("x", Span::new(file, 8, 9), "m")]);
         assert!(text.contains("??[2J\u{bf} x = \u{e9};") && text.contains("a.frag:1:8"), "{text}");
+    }
+
+    #[test]
+    fn a_line_too_long_to_show_is_named() {
+        let mut sources = SourceMap::new();
+        let file = sources.add("a.frag", format!("\n{}x;", " ".repeat(100_000)));
+        let error = Diagnostic::error("x", Span::new(file, 100_001, 100_002), "m").note("n");
+        let text = render(&sources, std::slice::from_ref(&error));
+        assert!(text.len() < 300 && text.contains("a.frag:2:100001") && text.contains("note: n"), "{text}");
+        assert_eq!(to_json(&sources, &error)["labels"][0]["source"], json!(null));
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub struct Options {
     pub link: LinkOptions,
     /// The back end's options.
     pub back: CompileOptions,
+    /// Bounds of machine code as text, and of runs.
+    pub machine: backend::limits::Limits,
 }
 
 impl Options {
@@ -48,6 +50,7 @@ impl Options {
             limits: frontend::Limits::default(),
             link: LinkOptions::default(),
             back: CompileOptions::default(),
+            machine: backend::limits::Limits::default(),
         }
     }
 }
@@ -141,6 +144,7 @@ pub fn with_front_options<R>(options: &Options, f: impl FnOnce(&frontend::Option
     f(&frontend::Options {
         defines: options.defines.clone(),
         limits: options.limits,
+        ir_limits: options.back.limits,
         default_version: options.default_version,
         include: if options.include.is_empty() { None } else { Some(&resolver) },
     })
@@ -166,7 +170,7 @@ pub fn to_tac(
 ) -> Result<(tac::Program, Vec<Diagnostic>), Vec<Diagnostic>> {
     if is_tac(name) {
         let text = sources.file(file).text.clone();
-        let program = tac::text::parse(file, &text).map_err(|d| vec![d])?;
+        let program = tac::text::parse_within(file, &text, &options.back.limits).map_err(|d| vec![d])?;
         return Ok((program, Vec::new()));
     }
     let stage = stage_for(name, file, options)?;
@@ -239,7 +243,10 @@ fn back_diagnostic(error: &backend::Error, file: FileId, sources: &SourceMap) ->
         Status::DoesNotFit => "does-not-fit",
         Status::Unsupported => "unsupported",
         Status::Internal => "internal-error",
-        _ => "back-end",
+        _ => match error {
+            backend::Error::Bound(exceeded) => exceeded.bound.code,
+            _ => "back-end",
+        },
     };
     let found = Diagnostic::error(code, line_span(sources, file, error.line()), error.to_string());
     match error.detail() {

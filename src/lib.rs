@@ -10,6 +10,7 @@
 
 pub mod diagnostics;
 mod facade;
+pub mod limits;
 pub mod link;
 pub mod link_reflection;
 pub mod record;

@@ -274,7 +274,7 @@ fn odd_texts_are_refused_without_harm() {
                 "float f0(float x){{return x+1.0;}}\n{twice}uniform float u;void main(){{gl_FragColor=vec4(f59(u));}}"
             )
             .into_bytes(),
-            "instructions after inlining = 200000",
+            "the bound `inlined-instructions` is 200000",
         ),
     ];
     for (name, text, message) in cases {

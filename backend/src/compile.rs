@@ -11,7 +11,9 @@ use crate::select::{self, SelectOptions};
 use crate::{cost, estimate, legalize, schedule};
 use bumpalo::Bump;
 use ir::diag::FileId;
+use ir::limits::Limits;
 use ir::pass::{Driver, FunctionPass, Observer, PassCtx, PassError, PassReport};
+use ir::ssa::SsaError;
 use ir::tac;
 use regalloc::Method;
 use std::time::{Duration, Instant};
@@ -31,6 +33,8 @@ pub struct CompileOptions {
     /// Whether the e-graph stage writes down its graph (`egraph`), the same as JSON
     /// (`egraph-json`) and the choice (`chosen`).
     pub dump_egraph: Vec<String>,
+    /// Bounds of three-address code and of SSA.
+    pub limits: Limits,
 }
 
 impl Default for CompileOptions {
@@ -41,6 +45,7 @@ impl Default for CompileOptions {
             dump_after: Vec::new(),
             extra_rules: None,
             dump_egraph: Vec::new(),
+            limits: Limits::default(),
         }
     }
 }
@@ -124,7 +129,7 @@ fn run(
     let wants = |name: &str| options.dump_after.iter().any(|d| d == name || d == "*");
 
     // three-address code: verified and inlined
-    let inlined = tac::inline::inline(source, tac::inline::MAX_INLINED_INSTS).map_err(inline_error)?;
+    let inlined = tac::inline::inline_within(source, &options.limits).map_err(inline_error)?;
     if wants("inline") {
         dumps.push(("inline".to_owned(), tac::text::print(&inlined)));
     }
@@ -132,12 +137,12 @@ fn run(
 
     // SSA, and the rows of the pipeline
     let arena = Bump::new();
-    let mut func = ir::ssa::build(&inlined, &arena).map_err(|e| Error::InvalidTac(e.to_string()))?;
+    let mut func = ir::ssa::build_within(&inlined, &arena, &options.limits).map_err(ssa_error)?;
     if wants("ssa") {
         dumps.push(("ssa".to_owned(), ir::text::print(&func)));
     }
     clock.lap("ssa");
-    let ctx = context(target, pipeline);
+    let ctx = context(target, pipeline, &options.limits);
     let rows = pipeline.ssa_rows();
     let egraph: Vec<EgraphPass> = rows
         .iter()
@@ -219,9 +224,9 @@ fn run(
     })
 }
 
-fn context(target: &Target, pipeline: &Pipeline) -> PassCtx {
-    let mut ctx =
-        PassCtx { costs: cost::cost_table(target), fp: pipeline.fp, eval: target.eval(), ..PassCtx::default() };
+fn context(target: &Target, pipeline: &Pipeline, limits: &Limits) -> PassCtx {
+    let (costs, eval) = (cost::cost_table(target), target.eval());
+    let mut ctx = PassCtx { costs, fp: pipeline.fp, eval, limits: *limits, ..PassCtx::default() };
     let options = &mut ctx.options;
     if let Some(n) = pipeline.unroll.max_trips {
         options.unroll.max_trips = n;
@@ -254,17 +259,28 @@ fn fits(counts: &estimate::Counts, target: &Target) -> Result<(), Error> {
 fn inline_error(error: tac::inline::InlineError) -> Error {
     use tac::inline::InlineError;
     match error {
-        InlineError::TooLarge { limit, .. } => Error::Bound { what: "instructions after inlining".to_owned(), limit },
-        InlineError::TooDeep { limit } => Error::Bound { what: "nesting after inlining".to_owned(), limit },
-        InlineError::Invalid(_) => Error::InvalidTac(error.to_string()),
+        InlineError::TooLarge { bound, .. } | InlineError::TooDeep { bound } => Error::Bound(bound),
+        InlineError::Invalid(error) => tac_error(&error),
     }
+}
+
+fn ssa_error(error: SsaError) -> Error {
+    match error {
+        SsaError::Limit(bound) => Error::Bound(bound),
+        SsaError::Invalid(error) => tac_error(&error),
+        SsaError::NotInlined => Error::Internal(error.to_string()),
+    }
+}
+
+fn tac_error(error: &tac::verify::TacError) -> Error {
+    error.bound.map_or_else(|| Error::InvalidTac(error.to_string()), Error::Bound)
 }
 
 fn pass_error(error: PassError) -> Error {
     match error {
         PassError::Unsupported { message, line } => Error::Unsupported { what: message, line },
         PassError::UnknownPass(name) => Error::Pipeline(format!("no pass has the name `{name}`")),
-        PassError::Limit { what, limit } => Error::Bound { what: what.to_owned(), limit },
+        PassError::Limit(bound) => Error::Bound(bound),
         other => Error::Internal(other.to_string()),
     }
 }

@@ -71,12 +71,7 @@ pub enum Error {
         line: u32,
     },
     /// The program exceeds a bound of the compiler.
-    Bound {
-        /// Its name.
-        what: String,
-        /// Its value.
-        limit: usize,
-    },
+    Bound(ir::limits::Exceeded),
     /// A stage broke its own contract: a bug in this compiler.
     Internal(String),
 }
@@ -118,7 +113,7 @@ impl fmt::Display for Error {
                 write!(f, "does not fit: needs {need} {what}, the target has {limit}")
             }
             Error::Unsupported { what, .. } => write!(f, "unsupported by the target: {what}"),
-            Error::Bound { what, limit } => write!(f, "the shader exceeds the bound {what} = {limit}"),
+            Error::Bound(bound) => write!(f, "the shader is too large for the compiler; {bound}"),
             Error::Internal(text) => write!(f, "internal error: {text}"),
         }
     }

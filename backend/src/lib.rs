@@ -18,6 +18,7 @@ pub mod error;
 pub mod estimate;
 pub mod isa;
 pub mod legalize;
+pub mod limits;
 pub mod mach;
 pub mod pipeline;
 pub mod reflect;

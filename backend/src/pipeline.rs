@@ -8,12 +8,42 @@
 //! row away, or a rule group of the e-graph stage, is an ablation.
 
 use crate::error::Error;
+use ir::limits::Bound;
 use ir::types::FpLevel;
 use regalloc::Method;
 use serde::Deserialize;
 
 /// Rows that are steps of the back end.
 pub const BACKEND_ROWS: [&str; 3] = ["fuse-patterns", "merge-lanes", "schedule"];
+
+/// The bounds that a pipeline may set by itself. Meeting one is no error: a loop stays a loop, and
+/// rewriting stops with what it found.
+pub const BOUNDS: &[Bound] = &[
+    Bound {
+        name: "unroll-turns",
+        default: 256,
+        max: 65_536,
+        unit: "turns",
+        code: "",
+        doc: " Most turns of a loop that is unrolled.",
+    },
+    Bound {
+        name: "unroll-instructions",
+        default: 4_096,
+        max: 1_000_000,
+        unit: "instructions",
+        code: "",
+        doc: " Most instructions that one unrolled loop may become.",
+    },
+    Bound {
+        name: "egraph-nodes",
+        default: 2_000,
+        max: 1_000_000,
+        unit: "nodes",
+        code: "",
+        doc: " Most nodes that rewriting may grow the e-graph to (50000 where the pipeline saturates).",
+    },
+];
 
 /// Options of the e-graph stage.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
@@ -213,6 +243,17 @@ impl Pipeline {
         if self.has("egraph") { crate::egraph_stage::check_built(&self.egraph) } else { Ok(()) }
     }
 
+    /// Sets one of [`BOUNDS`]; false when it is none of them.
+    pub fn set_bound(&mut self, name: &str, value: usize) -> bool {
+        match name {
+            "unroll-turns" => self.unroll.max_trips = Some(u32::try_from(value).unwrap_or(u32::MAX)),
+            "unroll-instructions" => self.unroll.max_insts = Some(value),
+            "egraph-nodes" => self.egraph.max_nodes = Some(value),
+            _ => return false,
+        }
+        true
+    }
+
     /// Whether a row is in the list.
     pub fn has(&self, row: &str) -> bool {
         self.passes.iter().any(|p| p == row)
@@ -309,6 +350,14 @@ mod tests {
         assert_eq!(p("\"inline\", \"merge-lanes\"").ssa_rows(), ["lower-types"]);
         assert_eq!(p("\"sccp\", \"egraph\", \"lower-types\"").ssa_rows()[..3], ["sccp", "lower-types", "egraph"]);
         assert_eq!(p("\"lower-types\", \"sccp\"").ssa_rows(), ["lower-types", "sccp"]);
+    }
+
+    #[test]
+    fn bounds_tell_the_defaults() {
+        let (unroll, egraph) = (ir::pass::UnrollOptions::default(), egraph_rules::Options::default().limits);
+        let defaults = [unroll.max_trips as usize, unroll.max_insts, egraph.nodes];
+        assert_eq!(BOUNDS.iter().map(|b| b.default).collect::<Vec<_>>(), defaults);
+        assert_eq!(egraph.saturate_nodes, 50_000);
     }
 
     #[test]

@@ -32,7 +32,9 @@ fn bench(c: &mut Criterion) {
         let arena = Bump::new();
         let shader = frontend::analyze(&arena, &mut sources, file, kernel.stage, &options).shader;
         let shader = shader.expect("the kernels are legal");
-        group.bench_function(&kernel.name, |b| b.iter(|| black_box(frontend::lower::lower(&shader, &sources))));
+        group.bench_function(&kernel.name, |b| {
+            b.iter(|| black_box(frontend::lower::lower(&shader, &sources, &Default::default())))
+        });
     }
     group.finish();
 }

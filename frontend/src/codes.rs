@@ -25,7 +25,7 @@ pub enum Level {
 pub enum Rule {
     /// The specification; the section where findings name no better one.
     Spec(Section),
-    /// A bound of ours, by its name in [`crate::Limits`] or in the module that has it.
+    /// A bound of ours, by its name in [`crate::Limits`] or [`ir::limits`].
     Bound(&'static str),
     /// Something else of ours.
     Ours(&'static str),
@@ -65,7 +65,7 @@ pub const CODES: &[Code] = &[
     error("ambiguous-call", spec::FUNCTIONS, "several overloads fit a call equally well"),
     error("array-assignment", spec::ASSIGNMENTS, "arrays are values only from 1.20 on"),
     error("array-of-arrays", spec::ARRAYS, "an array cannot have arrays as elements"),
-    bound("array-too-large", "MAX_REGISTERS", "an array or a struct needs more registers than the bound"),
+    bound("array-too-large", "array-registers", "an array or a struct needs more registers than the bound"),
     error("attribute-in-fragment", spec::ATTRIBUTE, "attributes are inputs of the vertex stage"),
     error("bad-array-size", spec::ARRAYS, "an array size must be a positive constant int that fits its uses"),
     error("bad-attribute-type", spec::ATTRIBUTE, "attributes are floats, vectors and matrices of floats"),
@@ -97,14 +97,14 @@ pub const CODES: &[Code] = &[
     error("bad-version", spec::PREPROCESSOR, "a `#version` line is malformed"),
     error("both-color-outputs", spec::FRAGMENT_OUTPUTS, "a shader writes `gl_FragColor` or `gl_FragData`, not both"),
     error("condition-not-bool", spec::SELECTION, "a condition must be one bool"),
-    bound("conditional-too-deep", "conditional_depth", "`#if` groups nest too deep"),
+    bound("conditional-too-deep", "conditional-nesting", "`#if` groups nest too deep"),
     error("discard-in-vertex", spec::JUMPS, "only fragments can be discarded"),
     error("doubled-qualifier", spec::QUALIFIERS, "a declaration has a qualifier twice"),
     error("duplicate-swizzle", spec::VECTOR_COMPONENTS, "a component is written twice at once"),
     warning("empty-declaration", spec::GRAMMAR, "a declaration declares nothing"),
     error("empty-struct", spec::STRUCTURES, "a struct has no member"),
     error("error-directive", spec::PREPROCESSOR, "the text itself reports an error"),
-    bound("expression-too-deep", "expr_height", "an expression is too high a tree"),
+    bound("expression-too-deep", "expression-height", "an expression is too high a tree"),
     warning("extra-tokens", spec::PREPROCESSOR, "a directive is followed by what it does not take"),
     warning("float-suffix", spec::FLOATS, "the suffix `f` exists from 1.20 on"),
     bound("identifier-too-long", "identifier", "a name is too long"),
@@ -116,7 +116,7 @@ pub const CODES: &[Code] = &[
         rule: Rule::Ours("`#include` is an extension of this compiler"),
         about: "an included text cannot be had",
     },
-    bound("include-too-deep", "include_depth", "texts include each other too deep"),
+    bound("include-too-deep", "include-nesting", "texts include each other too deep"),
     warning("index-limits", spec::INDEX_LIMITS, "an index that not every ES implementation takes"),
     error("index-not-int", spec::SUBSCRIPTS, "an index must be one int"),
     error("index-out-of-range", spec::ARRAYS, "a constant index is outside of what it indexes"),
@@ -129,8 +129,8 @@ pub const CODES: &[Code] = &[
     error("local-function", spec::FUNCTIONS, "functions are declared outside of functions"),
     warning("loop-limits", spec::LOOP_LIMITS, "a loop that not every ES implementation takes"),
     error("macro-argument-count", spec::PREPROCESSOR, "a macro is used with another number of arguments"),
-    bound("macro-expansion-too-large", "expansion", "macros make too many tokens"),
-    bound("macro-nesting-too-deep", "macro_depth", "macros expand inside each other too deep"),
+    bound("macro-expansion-too-large", "macro-expansion", "macros make too many tokens"),
+    bound("macro-nesting-too-deep", "macro-nesting", "macros expand inside each other too deep"),
     error("macro-redefined", spec::PREPROCESSOR, "a macro is defined again with another body"),
     error("mismatched-prototype", spec::FUNCTIONS, "two declarations of a function differ"),
     error("missing-main", spec::FUNCTIONS, "a shader needs a `main`"),
@@ -149,7 +149,7 @@ pub const CODES: &[Code] = &[
     either("not-in-version", spec::GRAMMAR, "syntax of another version"),
     error("not-indexable", spec::SUBSCRIPTS, "only arrays, matrices and vectors have elements"),
     warning("number-too-large", spec::INTEGERS, "an int literal does not fit into 32 bits"),
-    bound("program-too-large", "MAX_INSTS", "the code is too long"),
+    bound("program-too-large", "instructions", "the code is too long"),
     error("qualifier-not-global", spec::QUALIFIERS, "the qualifier is for variables outside functions"),
     error("qualifier-order", spec::QUALIFIER_ORDER, "qualifiers stand in the wrong order"),
     error("read-only", spec::ASSIGNMENTS, "the variable cannot be written"),
@@ -162,15 +162,18 @@ pub const CODES: &[Code] = &[
     error("reserved-operator", spec::OPERATORS, "an operator is reserved for later versions"),
     error("reserved-word", spec::KEYWORDS, "a word is reserved for later versions"),
     error("sampler-misuse", spec::SAMPLERS, "samplers are uniforms or parameters and cannot be written"),
-    bound("source-too-large", "source_bytes", "the text is too long"),
+    bound("source-too-large", "source", "the text is too long"),
     error("struct-in-header", spec::FUNCTIONS, "a struct is declared in a function's header"),
     error("syntax-error", spec::GRAMMAR, "the text does not follow the grammar"),
+    bound("too-many-constants", "constant-lanes", "constants have too many components together"),
     bound("too-many-errors", "errors", "there are more errors than are shown"),
-    bound("too-many-macro-parameters", "macro_params", "a macro has too many parameters"),
-    bound("too-many-registers", "MAX_REGISTERS", "the variables need too many registers"),
+    bound("too-many-macro-parameters", "macro-parameters", "a macro has too many parameters"),
+    bound("too-many-overloads", "overloads", "too many functions have one name"),
+    bound("too-many-parameters", "parameters", "a function has too many parameters"),
+    bound("too-many-registers", "variable-registers", "the variables need too many registers"),
     bound("too-many-tokens", "tokens", "the text has too many tokens"),
     error("type-mismatch", spec::ASSIGNMENTS, "a value has another type than its place"),
-    bound("type-too-deep", "MAX_TYPE_DEPTH", "structs nest too deep"),
+    bound("type-too-deep", "type-nesting", "structs nest too deep"),
     error("undeclared-function", spec::CALLS, "there is no function of the name"),
     error("undeclared-name", spec::SCOPING, "there is no variable of the name"),
     error("undeclared-type", spec::SCOPING, "there is no type of the name"),
@@ -203,6 +206,11 @@ pub fn complete(diagnostic: &mut Diagnostic, version: Version) {
         Rule::Bound(name) => format!("`{name}` is a bound of this compiler, not of the language"),
         Rule::Ours(text) => text.to_string(),
     };
+    if let Rule::Bound(name) = code.rule
+        && diagnostic.notes.iter().any(|n| n.contains(&format!("`{name}`")))
+    {
+        return;
+    }
     let cited = diagnostic.notes.iter().any(|n| *n == note || (n.starts_with("GLSL ") && n.contains(" section ")));
     if !cited {
         diagnostic.notes.push(note);

@@ -1,5 +1,6 @@
 //! The list of findings of one run, with its bound.
 
+use crate::Limits;
 use crate::ast::Version;
 use crate::codes;
 use ir::diag::{Diagnostic, Severity};
@@ -13,14 +14,14 @@ pub struct Diags {
     list: Vec<Diagnostic>,
     errors: usize,
     warnings: usize,
-    limit: usize,
+    limits: Limits,
     stopped: bool,
 }
 
 impl Diags {
-    /// An empty list that stops the front end after `limit` errors.
-    pub fn new(limit: usize) -> Diags {
-        Diags { list: Vec::new(), errors: 0, warnings: 0, limit: limit.max(1), stopped: false }
+    /// An empty list that stops the front end after as many errors as the bound says.
+    pub fn new(limits: &Limits) -> Diags {
+        Diags { list: Vec::new(), errors: 0, warnings: 0, limits: *limits, stopped: false }
     }
 
     /// Adds a finding, unless the run is stopped.
@@ -38,10 +39,10 @@ impl Diags {
         self.errors += 1;
         let span = diagnostic.span();
         self.list.push(diagnostic);
-        if self.errors >= self.limit {
+        if self.errors >= self.limits.errors {
             self.stopped = true;
-            let message = format!("stopped after {} errors", self.limit);
-            self.list.push(Diagnostic::error("too-many-errors", span, message));
+            let message = format!("stopped after {} errors", self.errors);
+            self.list.push(self.limits.error("errors", span, message));
         }
     }
 

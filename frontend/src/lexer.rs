@@ -238,12 +238,12 @@ pub fn lex<'a>(bump: &'a Bump, text: &'a str, file: FileId, limits: &Limits, dia
         }
         if tokens.len() >= limits.tokens {
             let message = format!("more than {} tokens in one file", limits.tokens);
-            diags.fatal(Diagnostic::error("too-many-tokens", span, message));
+            diags.fatal(limits.error("tokens", span, message));
             break;
         }
         if tok == Tok::Ident && text.len() > limits.identifier {
             let message = format!("an identifier of {} bytes; at most {} are allowed", text.len(), limits.identifier);
-            diags.push(Diagnostic::error("identifier-too-long", span, message));
+            diags.push(limits.error("identifier", span, message));
         }
         push(&mut tokens, tok, text, span);
         if std::mem::take(&mut blank_since)

@@ -66,13 +66,21 @@ pub struct Options<'r> {
     pub defines: Vec<(String, String)>,
     /// Bounds.
     pub limits: Limits,
+    /// Bounds of the three-address code that is made.
+    pub ir_limits: ir::limits::Limits,
     /// Finds included texts; without it `#include` is an unknown directive, as in the language.
     pub include: Option<IncludeResolver<'r>>,
 }
 
 impl Default for Options<'_> {
     fn default() -> Self {
-        Options { default_version: Version::Glsl110, defines: Vec::new(), limits: Limits::default(), include: None }
+        Options {
+            default_version: Version::Glsl110,
+            defines: Vec::new(),
+            limits: Limits::default(),
+            ir_limits: ir::limits::Limits::default(),
+            include: None,
+        }
     }
 }
 
@@ -101,7 +109,7 @@ pub fn preprocess<'a>(
     file: FileId,
     options: &Options<'_>,
 ) -> (Preprocessed<'a>, Vec<Diagnostic>) {
-    let mut diags = Diags::new(options.limits.errors);
+    let mut diags = Diags::new(&options.limits);
     let preprocessed = preprocess::preprocess(arena, sources, file, options, &mut diags);
     let version = preprocessed.version;
     (preprocessed, diags.into_vec(version))
@@ -109,7 +117,7 @@ pub fn preprocess<'a>(
 
 /// Preprocesses and parses a text.
 pub fn parse<'a>(arena: &'a Bump, sources: &mut SourceMap, file: FileId, options: &Options<'_>) -> Parsed<'a> {
-    let mut diags = Diags::new(options.limits.errors);
+    let mut diags = Diags::new(&options.limits);
     let Preprocessed { version, tokens, extensions, pragmas } =
         preprocess::preprocess(arena, sources, file, options, &mut diags);
     let items = parse::parse_tokens(arena, &tokens, version, &options.limits, &mut diags);
@@ -208,7 +216,7 @@ pub fn compile_units(
 ) -> Result<Compiled, Vec<Diagnostic>> {
     let Analyzed { shader, mut diagnostics, .. } = analyze_units(arena, sources, files, stage, options);
     let Some(shader) = shader else { return Err(diagnostics) };
-    match lower::lower(&shader, sources) {
+    match lower::lower(&shader, sources, &options.ir_limits) {
         Ok(program) => Ok(Compiled { program, warnings: diagnostics }),
         Err(mut error) => {
             if let Some(version) = Version::from_number(shader.version) {

@@ -5,8 +5,8 @@ use ir::diag::Diagnostic;
 /// The nearest of `names` (sorted by the caller, so that ties are broken the same way each time),
 /// when it is near enough to help.
 pub(crate) fn nearest<S: AsRef<str>>(name: &str, names: &[S]) -> Option<String> {
-    // Long names cost a product of their lengths.
-    if name.len() > 64 {
+    // Long names cost a product of their lengths, and each of many names costs one.
+    if name.len() > 64 || names.len() > 4_096 {
         return None;
     }
     let near = |n: &&str| n.len() <= 64 && n.len().abs_diff(name.len()) <= 3;

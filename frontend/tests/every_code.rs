@@ -27,6 +27,12 @@ const SMALL: Limits = Limits {
     identifier: 12,
     source_bytes: 400,
     errors: 3,
+    type_depth: 64,
+    type_regs: 65_536,
+    registers: 65_536,
+    overloads: 2,
+    parameters: 3,
+    constant_lanes: 7,
 };
 
 /// Code, language, stage, texts (several are linked).
@@ -169,8 +175,11 @@ const BOUNDED: &[Case] = &[
     ),
     ("nesting-too-deep", Es100, Vertex, &["float f() { return ((((((((((1.0)))))))))); }"]),
     ("source-too-large", Glsl110, Vertex, &[LONG]),
+    ("too-many-constants", Glsl110, Vertex, &["const vec4 a = vec4(1.0), b = vec4(2.0);"]),
     ("too-many-errors", Glsl110, Vertex, &["void f() { a = 1; b = 1; c = 1; d = 1; }"]),
     ("too-many-macro-parameters", Glsl110, Vertex, &["#define F(a, b, c, d) a\n"]),
+    ("too-many-overloads", Glsl110, Vertex, &["void f(int a); void f(float a); void f(bool a);"]),
+    ("too-many-parameters", Glsl110, Vertex, &["void f(int a, int b, int c, int d);"]),
     ("too-many-tokens", Glsl110, Vertex, &[MANY]),
 ];
 
@@ -298,12 +307,16 @@ fn collect(folder: &Path, used: &mut BTreeSet<String>) {
             continue;
         }
         let text = std::fs::read_to_string(&path).unwrap();
-        for maker in ["error(", "warning(", "fatal(", "stop("] {
+        for maker in ["error(", "warning(", "fatal(", "stop(", "too_much("] {
             for (at, _) in text.match_indices(maker) {
+                let of_bound = text[..at].ends_with("limits.") || maker == "too_much(";
                 let rest = text[at + maker.len()..].trim_start();
                 let Some((code, _)) = rest.strip_prefix('"').and_then(|r| r.split_once('"')) else { continue };
                 let is_code = code.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
-                if is_code {
+                if is_code && of_bound {
+                    let mut bounds = Limits::TABLE.iter().chain(ir::limits::Limits::TABLE);
+                    used.insert(bounds.find(|b| b.name == code).unwrap().code.to_string());
+                } else if is_code {
                     used.insert(code.to_string());
                 }
             }

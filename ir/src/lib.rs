@@ -15,6 +15,7 @@ pub mod eval;
 pub mod func;
 pub mod interp;
 pub mod lanes;
+pub mod limits;
 pub mod op;
 pub mod op_table;
 pub mod pass;

@@ -10,6 +10,7 @@
 use crate::cost::CostTable;
 use crate::eval::EvalCfg;
 use crate::func::Function;
+use crate::limits::{Exceeded, Limits};
 use crate::types::FpLevel;
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -24,24 +25,9 @@ pub struct PassCtx {
     /// The target's arithmetic, for folding.
     pub eval: EvalCfg,
     /// Bounds that hold for all passes.
-    pub limits: PassLimits,
+    pub limits: Limits,
     /// Options of single passes.
     pub options: PassOptions,
-}
-
-/// Bounds on growth and work; exceeding one is an error that names it, or makes the pass refrain.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PassLimits {
-    /// Most instructions that a function may grow to.
-    pub max_insts: usize,
-    /// Most rounds of a pass that repeats until nothing changes.
-    pub max_rounds: usize,
-}
-
-impl Default for PassLimits {
-    fn default() -> PassLimits {
-        PassLimits { max_insts: 200_000, max_rounds: 64 }
-    }
 }
 
 /// Options of single passes, by the pass's name.
@@ -103,12 +89,7 @@ impl Keeps {
 #[derive(Clone, PartialEq, Debug)]
 pub enum PassError {
     /// A bound was exceeded.
-    Limit {
-        /// Name of the bound.
-        what: &'static str,
-        /// Its value.
-        limit: usize,
-    },
+    Limit(Exceeded),
     /// The program asks for something that cannot be done on this target.
     Unsupported {
         /// One sentence without a full stop.
@@ -137,7 +118,7 @@ pub enum PassError {
 impl fmt::Display for PassError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PassError::Limit { what, limit } => write!(f, "the shader exceeds the bound {what} = {limit}"),
+            PassError::Limit(bound) => write!(f, "the shader grows too large; {bound}"),
             PassError::Unsupported { message, line: 0 } => f.write_str(message),
             PassError::Unsupported { message, line } => write!(f, "line {line}: {message}"),
             PassError::UnknownPass(name) => write!(f, "no pass has the name `{name}`"),
@@ -294,8 +275,8 @@ impl<'d> Driver<'d> {
                     .after(index, name, func, changed)
                     .map_err(|reason| PassError::Refused { pass: name.to_string(), reason })?;
             }
-            if insts_after > ctx.limits.max_insts {
-                return Err(PassError::Limit { what: "max_insts", limit: ctx.limits.max_insts });
+            if insts_after > ctx.limits.ssa {
+                return Err(PassError::Limit(ctx.limits.exceeded("ssa-instructions")));
             }
         }
         Ok(report)

@@ -2,7 +2,8 @@
 
 use bumpalo::Bump;
 use ir::func::{Function, Imm};
-use ir::pass::{Driver, FunctionPass, Observer, Pass, PassCtx, PassError, PassLimits, passes_by_name};
+use ir::limits::Limits;
+use ir::pass::{Driver, FunctionPass, Observer, Pass, PassCtx, PassError, passes_by_name};
 use ir::types::Type;
 use ir::{Op, Value};
 use std::cell::Cell;
@@ -83,7 +84,7 @@ fn broken_passes_are_named() {
         let arena = Bump::new();
         let mut func = parse(&arena, SMALL);
         let pass = Pass { name: "guilty", run, keeps: Default::default() };
-        let ctx = PassCtx { limits: PassLimits { max_insts, ..Default::default() }, ..PassCtx::default() };
+        let ctx = PassCtx { limits: Limits { ssa: max_insts, ..Limits::default() }, ..PassCtx::default() };
         let mut driver = Driver { verify: true, ..Driver::new() };
         driver.run(&mut func, &[&pass], &ctx).unwrap_err()
     };
@@ -91,7 +92,7 @@ fn broken_passes_are_named() {
     assert!(error.starts_with("invalid after `guilty`:\n[5] v2 is not defined"), "{error}");
     let error = run(denies, 100).to_string();
     assert!(error.contains("says that nothing changed"), "{error}");
-    assert_eq!(run(grows, 4), PassError::Limit { what: "max_insts", limit: 4 });
+    assert_eq!(run(grows, 4), PassError::Limit(Limits { ssa: 4, ..Limits::default() }.exceeded("ssa-instructions")));
 }
 
 struct Refuses;

@@ -27,7 +27,7 @@ fn all_stages(program: &Program, seconds: u64) {
         let list = [pass as &dyn FunctionPass];
         let mut driver = Driver { verify: true, ..Driver::new() };
         if let Err(error) = driver.run(&mut func, &list, &PassCtx::default()) {
-            assert!(matches!(error, ir::pass::PassError::Limit { .. }), "{error}");
+            assert!(matches!(error, ir::pass::PassError::Limit(_)), "{error}");
             return;
         }
     }
@@ -36,8 +36,11 @@ fn all_stages(program: &Program, seconds: u64) {
 
 #[test]
 fn deepest_nesting() {
-    let ifs = "IF b.x\nADD x.x, x.x, y.y\n".repeat(tac::verify::MAX_NESTING);
-    all_stages(&parse(&format!("{ifs}{}MOV gl_FragColor.x, x.x\n", "ENDIF\n".repeat(tac::verify::MAX_NESTING))), 60);
+    let ifs = "IF b.x\nADD x.x, x.x, y.y\n".repeat(ir::limits::Limits::default().nesting);
+    all_stages(
+        &parse(&format!("{ifs}{}MOV gl_FragColor.x, x.x\n", "ENDIF\n".repeat(ir::limits::Limits::default().nesting))),
+        60,
+    );
     let loops = "LOOP\nIF b.x\nBRK\nENDIF\nADD x.x, x.x, y.y\n".repeat(300);
     all_stages(&parse(&format!("{loops}{}MOV gl_FragColor.x, x.x\n", "ENDLOOP\n".repeat(300))), 60);
 }

@@ -77,7 +77,7 @@ fn spoiled_texts() {
         let passes: Vec<&dyn FunctionPass> = (0..4).map(|_| rng.pick(ir::passes::ALL) as &dyn FunctionPass).collect();
         let mut driver = Driver { verify: true, ..Driver::new() };
         match driver.run(&mut func, &passes, &PassCtx::default()) {
-            Ok(_) | Err(PassError::Limit { .. } | PassError::Unsupported { .. }) => {}
+            Ok(_) | Err(PassError::Limit(_) | PassError::Unsupported { .. }) => {}
             Err(error) => panic!("seed {seed}: {error}\n{text}"),
         }
     }

@@ -1,6 +1,7 @@
 //! The command line, as `clap` reads it.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use eggshade::limits::Setting;
 use ir::types::{FpLevel, Stage};
 use std::path::PathBuf;
 
@@ -33,6 +34,8 @@ pub enum Command {
         /// Print this target's table.
         name: Option<String>,
     },
+    /// List the bounds that `--limit` changes: default, greatest value, unit, error.
+    Limits,
     /// Show what each stage did to a shader, with counts.
     Explain(ExplainArgs),
 }
@@ -127,6 +130,9 @@ pub struct BuildArgs {
     /// Check the register allocation symbolically and the IR after every pass.
     #[arg(long)]
     pub check: bool,
+    /// Change a bound of the compiler; `eggshade limits` lists them.
+    #[arg(long, value_name = "NAME=N", value_parser = Setting::parse)]
+    pub limit: Vec<Setting>,
     /// Form of diagnostics.
     #[arg(long, value_enum, default_value = "human")]
     pub message_format: MessageFormat,
@@ -265,6 +271,9 @@ pub struct RenderArgs {
 pub struct AsmArgs {
     /// The input.
     pub file: PathBuf,
+    /// Change a bound of the assembler; `eggshade limits` lists them.
+    #[arg(long, value_name = "NAME=N", value_parser = Setting::parse)]
+    pub limit: Vec<Setting>,
     /// Write here instead of standard output.
     #[arg(short)]
     pub output: Option<PathBuf>,

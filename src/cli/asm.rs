@@ -3,6 +3,7 @@
 use super::args::{AsmArgs, MessageFormat};
 use super::{Outcome, Stop, build, output};
 use eggshade::backend::emit::{vec4_bits, vec4_parse, vec4_text};
+use eggshade::backend::limits::Limits;
 use eggshade::ir::diag::SourceMap;
 
 /// Text to binary.
@@ -10,7 +11,13 @@ pub fn assemble(args: &AsmArgs) -> Outcome {
     let mut sources = SourceMap::new();
     let text = build::read(&args.file)?;
     let file = sources.add(args.file.display().to_string(), text.as_str());
-    let program = vec4_parse::parse(file, &text).map_err(|errors| {
+    let mut limits = Limits::default();
+    for setting in &args.limit {
+        if !limits.set(setting.name, setting.value) {
+            return Err(Stop::usage(format!("--limit {}: not a bound of the assembler", setting.name)));
+        }
+    }
+    let program = vec4_parse::parse_within(file, &text, &limits).map_err(|errors| {
         build::report(&sources, &errors, MessageFormat::Human);
         Stop::input("")
     })?;

@@ -28,6 +28,7 @@ pub fn options(args: &BuildArgs, stage: Option<Stage>) -> Result<Options, Stop> 
     options.include = args.include.clone();
     options.back.reuse_registers = !args.no_reuse;
     options.back.check |= args.check;
+    args.limit.iter().for_each(|setting| setting.apply(&mut options));
     for define in &args.define {
         let (name, value) = define.split_once('=').unwrap_or((define, "1"));
         let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')

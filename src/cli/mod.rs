@@ -57,7 +57,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Run(a) => a.build.message_format,
         Command::Render(a) => a.build.message_format,
         Command::Explain(a) => a.build.message_format,
-        Command::Asm(_) | Command::Dis(_) | Command::Targets { .. } => MessageFormat::Human,
+        Command::Asm(_) | Command::Dis(_) | Command::Targets { .. } | Command::Limits => MessageFormat::Human,
     };
     let outcome = match cli.command {
         Command::Compile(a) => compile::run(&a),
@@ -67,6 +67,7 @@ pub fn run(cli: Cli) -> Exit {
         Command::Asm(a) => asm::assemble(&a),
         Command::Dis(a) => asm::disassemble(&a),
         Command::Targets { name } => targets::run(name.as_deref()),
+        Command::Limits => output::write(None, eggshade::limits::print().as_bytes()).map_err(Stop::input),
         Command::Explain(a) => explain::run(&a),
     };
     match outcome {

@@ -1,15 +1,17 @@
 //! `run`: one invocation of the machine code (decoded from its binary), or of the three-address code.
 
-use super::args::RunArgs;
+use super::args::{MessageFormat, RunArgs};
 use super::{Outcome, Stop, build, output, textures};
 use eggshade::backend::emit::vec4_bits;
-use eggshade::backend::sim::machine::{self, Lanes, Limits, Lookup, Outside};
+use eggshade::backend::sim::machine::{self, Lanes, Lookup, Outside, SimError};
 use eggshade::ir::Var;
+use eggshade::ir::diag::Span;
 use eggshade::ir::env::{Env, TexRequest};
 use eggshade::ir::tac::{self, interp};
 use eggshade::ir::types::LANE_NAMES;
 use eggshade::world::{Settings, World};
-use std::fmt::Write;
+use eggshade::{Built, Options};
+use std::fmt::{Display, Write};
 
 /// The world as the machine asks for it.
 struct Machine<'a>(&'a World);
@@ -57,9 +59,12 @@ pub fn run(args: &RunArgs) -> Outcome {
     }
     textures::load(&args.texture, &[&built.tac], &mut world)?;
     let text = if args.interpret {
-        let options = interp::InterpOptions { cfg: options.target.eval(), ..Default::default() };
-        let outputs = interp::run(&built.tac, &Interpreter(&world, &built.tac), options)
-            .map_err(|e| Stop::input(e.to_string()))?;
+        let (cfg, max_steps) = (options.target.eval(), options.machine.steps as u64);
+        let how = interp::InterpOptions { cfg, max_steps, ..Default::default() };
+        let outputs = interp::run(&built.tac, &Interpreter(&world, &built.tac), how).map_err(|e| {
+            let bound = matches!(e, interp::InterpError::StepLimit(_)).then_some("steps");
+            stopped(&e, bound, &built, &options, args.build.message_format)
+        })?;
         let rows = outputs.lanes.iter().map(|(&(var, elem), lanes)| {
             let decl = &built.tac.vars[var];
             (decl.name.as_str(), elem, decl.elems, *lanes)
@@ -69,8 +74,17 @@ pub fn run(args: &RunArgs) -> Outcome {
         let bytes = vec4_bits::encode(&built.compiled.program).map_err(Stop::input)?;
         let program = vec4_bits::decode(&bytes).map_err(Stop::input)?;
         let active = [true, false, false, false];
-        let [result, ..] = machine::run(&program, &Machine(&world), active, options.target.eval(), Limits::default())
-            .map_err(|e| Stop::input(e.to_string()))?;
+        let [result, ..] =
+            machine::run(&program, &Machine(&world), active, options.target.eval(), options.machine.run()).map_err(
+                |e| {
+                    let bound = match e {
+                        SimError::Steps(_) => Some("steps"),
+                        SimError::Calls(_) => Some("calls"),
+                        SimError::Malformed(_) => None,
+                    };
+                    stopped(&e, bound, &built, &options, args.build.message_format)
+                },
+            )?;
         let rows = program.outputs.iter().map(|b| {
             let elems = program.outputs.iter().filter(|o| o.name == b.name).count() as u32;
             (b.name.as_str(), b.elem, elems, result.outputs[b.reg as usize])
@@ -78,6 +92,14 @@ pub fn run(args: &RunArgs) -> Outcome {
         print(result.discarded, rows)
     };
     output::write(None, text.as_bytes()).map_err(Stop::input)
+}
+
+/// Prints why a run stopped: with the bound, if it is one.
+fn stopped(error: &dyn Display, bound: Option<&str>, built: &Built, options: &Options, format: MessageFormat) -> Stop {
+    let Some(bound) = bound else { return Stop::input(error.to_string()) };
+    let error = options.machine.error(bound, Span::default(), error.to_string());
+    build::report(&built.sources, &[error], format);
+    Stop::input("")
 }
 
 /// One output a line: the lanes that were written.

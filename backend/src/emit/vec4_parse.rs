@@ -1,26 +1,33 @@
 //! The assembler: text of [`super::vec4_text`] to a machine program.
 //!
-//! Every error is a [`Diagnostic`] at its place. Bounds: [`MAX_INSTS`] instructions, register
-//! numbers below [`MAX_REG`], [`MAX_ERRORS`] errors a run. Whether a target has so many registers is
+//! Every error is a [`Diagnostic`] at its place. Bounds: instructions and errors
+//! ([`Limits`]), register numbers below [`MAX_REG`]. Whether a target has so many registers is
 //! asked by the limit check, not here.
 
+use crate::limits::Limits;
 use crate::mach::{Binding, Constant, Dst, File, Inst, Kind, Opcode, Program, Reg, Rel, SamplerBinding, Src, TexInfo};
 use ir::diag::{Diagnostic, FileId, Span};
 use ir::types::{LANE_NAMES, Stage, TexDim, WriteMask};
 use smallvec::SmallVec;
 
-/// Most instructions of a program.
-pub const MAX_INSTS: usize = 65_536;
+/// Jump targets are below this.
+const MAX_TARGET: u32 = 65_536;
 /// Register numbers are below this: the binary form has eight bits for them.
 pub const MAX_REG: u32 = 256;
-/// After so many errors the assembler stops.
-pub const MAX_ERRORS: usize = 20;
 
 /// Reads a program.
 ///
 /// # Errors
-/// What is wrong, with places in `file`; at most [`MAX_ERRORS`].
+/// What is wrong, with places in `file`.
 pub fn parse(file: FileId, text: &str) -> Result<Program, Vec<Diagnostic>> {
+    parse_within(file, text, &Limits::default())
+}
+
+/// [`parse`] with other bounds.
+///
+/// # Errors
+/// What is wrong, with places in `file`.
+pub fn parse_within(file: FileId, text: &str, limits: &Limits) -> Result<Program, Vec<Diagnostic>> {
     let mut program = Program::new(Stage::Vertex, "vec4");
     let mut errors = Vec::new();
     let mut offset = 0;
@@ -37,14 +44,14 @@ pub fn parse(file: FileId, text: &str) -> Result<Program, Vec<Diagnostic>> {
         if let Err(error) = line.statement(&mut program) {
             errors.push(error);
         }
-        if program.insts.len() > MAX_INSTS {
-            errors.push(Diagnostic::error(
-                "too-many-instructions",
-                last,
-                format!("more than {MAX_INSTS} instructions"),
-            ));
+        if program.insts.len() > limits.insts {
+            let message = format!("more than {} instructions", limits.insts);
+            errors.push(limits.error("assembly-instructions", last, message));
+            return Err(errors);
         }
-        if errors.len() >= MAX_ERRORS || program.insts.len() > MAX_INSTS {
+        if errors.len() >= limits.errors {
+            let message = format!("stopped after {} errors", limits.errors);
+            errors.push(limits.error("assembly-errors", last, message));
             return Err(errors);
         }
     }
@@ -68,7 +75,8 @@ type Parse<T> = Result<T, Diagnostic>;
 
 impl<'a> Line<'a> {
     fn error<T>(&self, from: usize, message: impl Into<String>) -> Parse<T> {
-        let to = self.at.max(from + 1).min(self.text.len().max(from));
+        let next = self.text.get(from..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+        let to = self.at.max(from + next);
         let span = Span::new(self.file, self.base + from, self.base + to);
         Err(Diagnostic::error("assembly", span, message))
     }
@@ -123,26 +131,26 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// A quoted name with `\` escapes as Rust's `Debug` writes them for `"` and `\`.
+    /// A quoted name with the escapes that Rust's `Debug` writes.
     fn name(&mut self) -> Parse<String> {
         self.expect("\"")?;
-        let from = self.at;
-        let mut name = String::new();
-        let mut chars = self.rest().char_indices();
-        while let Some((i, c)) = chars.next() {
+        let from = self.at - 1;
+        let mut escaped = false;
+        for (at, c) in self.rest().char_indices() {
             match c {
+                _ if escaped => escaped = false,
+                '\\' => escaped = true,
                 '"' => {
-                    self.at = from + i + 1;
-                    return Ok(name);
+                    self.at += at + 1;
+                    return match ir::text::unescape(&self.text[from..self.at]) {
+                        Some(name) => Ok(name),
+                        None => self.error(from, "a name with an escape that is none"),
+                    };
                 }
-                '\\' => match chars.next() {
-                    Some((_, c)) => name.push(c),
-                    None => break,
-                },
-                c => name.push(c),
+                _ => {}
             }
         }
-        self.error(from, "unterminated name")
+        self.error(from + 1, "unterminated name")
     }
 
     fn end(&mut self) -> Parse<()> {
@@ -285,7 +293,7 @@ impl<'a> Line<'a> {
             inst.tex = Some(TexInfo { sampler, dim, shadow });
         }
         if op == Opcode::Cal {
-            inst.target = Some(self.integer(MAX_INSTS as u32)?);
+            inst.target = Some(self.integer(MAX_TARGET)?);
         }
         inst.normalize();
         Ok(inst)

@@ -9,9 +9,6 @@ use crate::ast::BinaryOp;
 use crate::typed::{Expr, ExprKind, Lane, Ty};
 use ir::diag::Span;
 
-/// Folding stops when all constants together have that many lanes.
-const MAX_LANES: u64 = 1 << 24;
-
 impl<'a> Checker<'a> {
     /// The expression, as a constant when it is one.
     pub(super) fn fold(&self, kind: ExprKind<'a>, ty: Ty<'a>, span: Span) -> &'a Expr<'a> {
@@ -40,7 +37,13 @@ impl<'a> Checker<'a> {
                 }
                 _ => None,
             },
-            _ if self.const_lanes.get() + ty.lanes() > MAX_LANES => None,
+            _ if self.const_lanes.get() + ty.lanes() > self.limits.constant_lanes as u64 => {
+                // An error once the declaration is read, and only where it would have been a constant.
+                if evaluate(&kind, ty).is_some() {
+                    self.const_overflow.set(self.const_overflow.get().or(Some(span)));
+                }
+                None
+            }
             _ => evaluate(&kind, ty),
         };
         match lanes {

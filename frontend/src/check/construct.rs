@@ -33,12 +33,16 @@ impl<'a> Checker<'a> {
                     return self.wrong(span);
                 }
                 let len = if len == 0 { args.len() as u32 } else { len };
-                if u64::from(len) > super::MAX_REGISTERS || len == 0 {
+                if len == 0 {
                     self.error("bad-constructor", span, "an array needs an element", spec::ARRAY_CONSTRUCTORS);
                     return self.wrong(span);
                 }
+                let ty = Ty::Array(elem, len);
+                if !self.is_within_bounds(ty, "array", span) {
+                    return self.wrong(span);
+                }
                 let types = vec![*elem; len as usize];
-                self.construct_all(Ty::Array(elem, len), &types, args, span)
+                self.construct_all(ty, &types, args, span)
             }
             Ty::Vec(_) | Ty::Mat { .. } => self.construct_lanes(ty, args, span),
             _ => {

@@ -1,6 +1,6 @@
 //! Declarations of variables: qualifiers, initializers, redeclaration (GLSL 1.10 chapter 4).
 
-use super::{Checker, MAX_REGISTERS};
+use super::Checker;
 use crate::ast::{self, DeclKind, Declarator, Name, Qualifiers, Storage, VarsDecl};
 use crate::spec;
 use crate::typed::{Expr, NameEntry, Role, Stmt, StmtKind, Ty, Var, VarId};
@@ -331,7 +331,7 @@ impl<'a> Checker<'a> {
             span: var.span,
         });
         self.vars.push(var);
-        if self.registers > MAX_REGISTERS {
+        if self.registers > self.limits.registers as u64 {
             self.too_many_registers(name.span);
         }
         Some(id)

@@ -214,8 +214,9 @@ impl<'a> Checker<'a> {
                 return self.wrong(span);
             }
             Some(v) if len == 0 => {
-                if v as u64 >= super::MAX_REGISTERS {
-                    self.error("array-too-large", i.span, format!("index {v} is above the bound"), None);
+                if v as usize >= self.limits.type_regs {
+                    let message = format!("index {v} of an array without a size is above the bound");
+                    self.diags.push(self.limits.error("array-registers", i.span, message));
                     return self.wrong(span);
                 }
                 if let ExprKind::Var(id) = a.kind {

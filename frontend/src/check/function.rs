@@ -99,6 +99,11 @@ impl<'a> Checker<'a> {
 
     fn param_vars(&mut self, header: &FunctionHeader<'a>) -> Vec<Var<'a>> {
         let mut out = Vec::new();
+        if header.params.len() > self.limits.parameters {
+            let message = format!("`{}` has {} parameters", header.name.text, header.params.len());
+            self.diags.fatal(self.limits.error("parameters", header.name.span, message));
+            return out;
+        }
         for param in header.params {
             let base = self.type_spec(&param.ty);
             let mut ty = self.with_array(base, param.array.as_ref());
@@ -206,6 +211,7 @@ impl<'a> Checker<'a> {
             }
         }
         let known = self.linked_funcs.get(name.text).cloned().unwrap_or_default();
+        let is_full = known.len() >= self.limits.overloads;
         for id in known {
             let func = self.funcs[id.0 as usize];
             let same = func.params.len() == params.len()
@@ -246,6 +252,11 @@ impl<'a> Checker<'a> {
             }
             return Some(id);
         }
+        if is_full {
+            let message = format!("more than {} functions are called `{}`", self.limits.overloads, name.text);
+            self.diags.fatal(self.limits.error("overloads", name.span, message));
+            return None;
+        }
         let types: Vec<String> = params.iter().map(|p| format!("{} {}", p.role.word(), p.ty)).collect();
         self.names.push(NameEntry {
             name: name.text,
@@ -265,10 +276,10 @@ impl<'a> Checker<'a> {
 
     /// Notes a call for the call graph.
     pub(super) fn note_call(&mut self, callee: FuncId, span: Span) {
-        if let Some(current) = self.current {
-            if self.called.insert((current, callee)) {
-                self.calls[current.0 as usize].push((callee, span));
-            }
+        if let Some(current) = self.current
+            && self.called.insert((current, callee))
+        {
+            self.calls[current.0 as usize].push((callee, span));
         }
     }
 }

@@ -37,12 +37,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use scope::Scopes;
 use std::cell::Cell;
 
-/// Most registers that all variables of a shader may take; error `too-many-registers`. One array
-/// element or matrix column is one register.
-pub const MAX_REGISTERS: u64 = 65_536;
-/// How deep structs and arrays may nest in each other; error `type-too-deep`.
-pub const MAX_TYPE_DEPTH: usize = 64;
-
 /// The codes of what is wrong between texts, not in one: a text whose errors are all of these is a
 /// legal shader object of OpenGL, which only cannot be linked by itself.
 pub const LINK_ERRORS: &[&str] = &["missing-main", "undefined-function", "link-mismatch", "version-mismatch"];
@@ -95,6 +89,7 @@ fn default_precision(version: Version, stage: Stage) -> Option<ast::Precision> {
 /// The state of one run.
 struct Checker<'a> {
     arena: &'a Bump,
+    limits: Limits,
     features: Features,
     diags: Diags,
     vars: Vec<Var<'a>>,
@@ -133,6 +128,8 @@ struct Checker<'a> {
     float_precision: Vec<Option<ast::Precision>>,
     /// Lanes of all folded constants together.
     const_lanes: Cell<u64>,
+    /// Where they became too many.
+    const_overflow: Cell<Option<Span>>,
 }
 
 impl<'a> Checker<'a> {
@@ -140,8 +137,9 @@ impl<'a> Checker<'a> {
         let features = Features::new(unit.version, stage, unit.extensions);
         let mut checker = Checker {
             arena,
+            limits: *limits,
             features,
-            diags: Diags::new(limits.errors),
+            diags: Diags::new(limits),
             vars: Vec::new(),
             funcs: Vec::new(),
             precisions: Vec::new(),
@@ -169,6 +167,7 @@ impl<'a> Checker<'a> {
             wrote_data: None,
             float_precision: vec![default_precision(unit.version, stage)],
             const_lanes: Cell::new(0),
+            const_overflow: Cell::new(None),
         };
         checker.declare_builtin_structs();
         checker
@@ -262,6 +261,10 @@ impl<'a> Checker<'a> {
                 ast::ItemKind::Function(function) => self.function(function),
                 ast::ItemKind::Error => {}
             }
+            if let Some(span) = self.const_overflow.get() {
+                let message = format!("all constants together have more than {} lanes", self.limits.constant_lanes);
+                self.diags.fatal(self.limits.error("constant-lanes", span, message));
+            }
         }
     }
 
@@ -301,7 +304,7 @@ impl<'a> Checker<'a> {
                 let len = self.max_index.get(&VarId(i as u32)).map_or(1, |m| m + 1);
                 self.vars[i].ty = Ty::Array(elem, len);
                 self.registers += self.vars[i].ty.regs();
-                if self.registers > MAX_REGISTERS {
+                if self.registers > self.limits.registers as u64 {
                     let span = self.vars[i].span;
                     self.too_many_registers(span);
                     return;
@@ -311,8 +314,8 @@ impl<'a> Checker<'a> {
     }
 
     fn too_many_registers(&mut self, span: Span) {
-        let message = format!("the variables need more than {MAX_REGISTERS} registers");
-        self.diags.fatal(Diagnostic::error("too-many-registers", span, message));
+        let message = format!("the variables need more than {} registers", self.limits.registers);
+        self.diags.fatal(self.limits.error("variable-registers", span, message));
     }
 
     fn find_main(&mut self, units: &[TranslationUnit<'a>]) -> Option<FuncId> {

@@ -1,6 +1,6 @@
 //! Types as written to types as meant: names, struct declarations, array sizes.
 
-use super::{Checker, MAX_REGISTERS, MAX_TYPE_DEPTH};
+use super::Checker;
 use crate::ast::{self, ArraySpec, BuiltinType, Precision, StructDef, TypeName, TypeSpec};
 use crate::builtins::variables::{self, BuiltinVar};
 use crate::spec;
@@ -127,12 +127,20 @@ impl<'a> Checker<'a> {
             _ => {}
         }
         let ty = Ty::Array(self.arena.alloc(elem), len);
-        if ty.regs() > MAX_REGISTERS {
-            let message = format!("the array needs {} registers, the bound is {MAX_REGISTERS}", ty.regs());
-            self.error("array-too-large", array.span, message, None);
-            return Ty::Error;
+        if self.is_within_bounds(ty, "array", array.span) { ty } else { Ty::Error }
+    }
+
+    /// Whether a type is within the bounds. What follows from one that is not would only be noise.
+    pub(super) fn is_within_bounds(&mut self, ty: Ty<'a>, what: &str, span: Span) -> bool {
+        let (depth, regs) = (self.limits.type_depth, self.limits.type_regs);
+        if ty.depth() > depth {
+            let message = format!("the {what} nests deeper than {depth} levels");
+            self.diags.fatal(self.limits.error("type-nesting", span, message));
+        } else if ty.regs() > regs as u64 {
+            let message = format!("the {what} needs {} registers, the bound is {regs}", ty.regs());
+            self.diags.fatal(self.limits.error("array-registers", span, message));
         }
-        ty
+        !self.diags.stopped()
     }
 
     fn array_size(&mut self, size: &'a ast::Expr<'a>) -> Option<u32> {
@@ -193,14 +201,7 @@ impl<'a> Checker<'a> {
             return Ty::Error;
         }
         let ty = self.linked_struct(def.name.map_or("", |n| n.text), &fields);
-        if Ty::Struct(ty).depth() > MAX_TYPE_DEPTH {
-            let message = format!("structs nest deeper than {MAX_TYPE_DEPTH}");
-            self.error("type-too-deep", def.span, message, None);
-            return Ty::Error;
-        }
-        if Ty::Struct(ty).regs() > MAX_REGISTERS {
-            let message = format!("the struct needs {} registers, the bound is {MAX_REGISTERS}", Ty::Struct(ty).regs());
-            self.error("array-too-large", def.span, message, None);
+        if !self.is_within_bounds(Ty::Struct(ty), "struct", def.span) {
             return Ty::Error;
         }
         if let Some(name) = def.name {

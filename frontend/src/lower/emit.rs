@@ -1,7 +1,7 @@
 //! Emitting instructions, and the small things every other file needs: broadcasts, gathers,
 //! conversions.
 
-use super::{Lowerer, MAX_INSTS, R, Val};
+use super::{Lowerer, R, Val};
 use crate::typed::Ty;
 use ir::op::Op;
 use ir::tac::{Addr, Dst, Inst, Src, TacOp, VarKind};
@@ -31,8 +31,9 @@ impl<'a> Lowerer<'_, 'a> {
     /// Appends an instruction, under the bound.
     pub(super) fn push(&mut self, inst: Inst) -> R<()> {
         self.insts += 1;
-        if self.insts > MAX_INSTS {
-            return self.stop("program-too-large", format!("the program has more than {MAX_INSTS} instructions"));
+        if self.insts > self.limits.insts {
+            let message = format!("the program has more than {} instructions", self.limits.insts);
+            return self.too_much("instructions", message);
         }
         self.body.push(inst);
         Ok(())

@@ -1,6 +1,6 @@
 //! Where variables live: leaves, their registers, and the TAC variables that hold them.
 
-use super::{Lowerer, MAX_ELEMS, R, sampler_shape};
+use super::{Lowerer, R, sampler_shape};
 use crate::typed::{Lane, Role, Ty, VarId};
 use ir::entity::Var;
 use ir::tac::{Precision, VarDecl, VarKind};
@@ -197,8 +197,9 @@ impl<'a> Lowerer<'_, 'a> {
     /// Adds a TAC variable.
     pub(super) fn declare(&mut self, decl: VarDecl) -> R<Var> {
         self.elems += u64::from(decl.elems);
-        if self.elems > MAX_ELEMS {
-            return self.stop("too-many-registers", format!("the program needs more than {MAX_ELEMS} registers"));
+        if self.elems > self.limits.elems as u64 {
+            let message = format!("the program needs more than {} registers", self.limits.elems);
+            return self.too_much("program-registers", message);
         }
         Ok(self.vars.push(decl))
     }

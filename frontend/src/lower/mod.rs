@@ -14,8 +14,8 @@
 //!   parameters is lowered once for each set of samplers, because a texture read names its sampler.
 //! - A matrix product is vector multiplies and adds by columns, as in the paper.
 //!
-//! Bounds: [`MAX_INSTS`] instructions (error `program-too-large`) and [`MAX_ELEMS`] registers of all
-//! variables and temporaries (error `too-many-registers`). Recursion follows the tree, whose height the parser
+//! Bounds: instructions (error `program-too-large`) and registers of all variables and temporaries
+//! (error `too-many-registers`), see [`ir::limits`]. Recursion follows the tree, whose height the parser
 //! bounds.
 
 mod arith;
@@ -35,16 +35,12 @@ use crate::typed::{self, Expr, Role, Shader, Ty, VarId};
 use cranelift_entity::PrimaryMap;
 use ir::diag::{Diagnostic, SourceMap, Span, line_starts};
 use ir::entity::{FuncId, Var};
+use ir::limits::Limits;
 use ir::tac::{FuncDecl, Inst, Program, Src, TacOp, VarDecl, VarKind};
 use ir::types::{Stage, TexDim};
 use layout::Storage;
 use place::Place;
-use rustc_hash::FxHashMap;
-
-/// Most instructions of a program.
-pub const MAX_INSTS: usize = 1_000_000;
-/// Most registers of all its variables and temporaries.
-pub const MAX_ELEMS: u64 = 1 << 20;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A bound was met; the lowerer holds the error.
 struct Stop;
@@ -103,6 +99,7 @@ impl Names {
 
 struct Lowerer<'s, 'a> {
     shader: &'s Shader<'a>,
+    limits: Limits,
     vars: PrimaryMap<Var, VarDecl>,
     funcs: PrimaryMap<FuncId, FuncDecl>,
     names: Names,
@@ -134,8 +131,8 @@ struct Lowerer<'s, 'a> {
 }
 
 /// Lowers a checked shader. The error is about a bound.
-pub fn lower(shader: &Shader<'_>, sources: &SourceMap) -> Result<Program, Diagnostic> {
-    let mut lowerer = Lowerer::new(shader, sources);
+pub fn lower(shader: &Shader<'_>, sources: &SourceMap, limits: &Limits) -> Result<Program, Diagnostic> {
+    let mut lowerer = Lowerer::new(shader, sources, limits);
     match lowerer.program() {
         Ok(program) => Ok(program),
         Err(Stop) => Err(lowerer
@@ -145,7 +142,7 @@ pub fn lower(shader: &Shader<'_>, sources: &SourceMap) -> Result<Program, Diagno
 }
 
 impl<'s, 'a> Lowerer<'s, 'a> {
-    fn new(shader: &'s Shader<'a>, sources: &SourceMap) -> Lowerer<'s, 'a> {
+    fn new(shader: &'s Shader<'a>, sources: &SourceMap, limits: &Limits) -> Lowerer<'s, 'a> {
         let number = |name: &str| name.strip_prefix('t')?.parse::<u32>().ok();
         let mut taken: Vec<u32> = shader.vars.iter().filter_map(|v| number(v.name)).collect();
         taken.sort_unstable();
@@ -153,6 +150,7 @@ impl<'s, 'a> Lowerer<'s, 'a> {
         let overloaded = shader.funcs.iter().map(|f| f.name).filter(|&name| !seen.insert(name)).collect();
         Lowerer {
             shader,
+            limits: *limits,
             vars: PrimaryMap::new(),
             funcs: PrimaryMap::new(),
             names: Names::default(),
@@ -178,6 +176,13 @@ impl<'s, 'a> Lowerer<'s, 'a> {
             elems: 0,
             error: None,
         }
+    }
+
+    /// Ends the lowering at a bound.
+    fn too_much<T>(&mut self, bound: &str, message: String) -> R<T> {
+        let error = self.limits.error(bound, self.span, message);
+        self.error.get_or_insert(error);
+        Err(Stop)
     }
 
     fn stop<T>(&mut self, code: &'static str, message: String) -> R<T> {

@@ -89,7 +89,8 @@ impl<'a> Parser<'a, '_> {
     fn node(&mut self, kind: ExprKind<'a>, span: Span, below: usize) -> Node<'a> {
         if below >= self.limits.expr_height && !self.at(Tok::Eof) {
             let message = format!("an expression whose tree is higher than {}", self.limits.expr_height);
-            self.fatal("expression-too-deep", span, message);
+            let error = self.limits.error("expression-height", span, message);
+            self.give_up(error);
         }
         Node { expr: self.bump.alloc(Expr { kind, span }), height: below + 1 }
     }

@@ -187,8 +187,8 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// Ends the run with an error about a bound.
-    fn fatal(&mut self, code: &'static str, span: Span, message: String) {
-        self.diags.fatal(Diagnostic::error(code, span, message));
+    fn give_up(&mut self, error: Diagnostic) {
+        self.diags.fatal(error);
         self.stop();
     }
 
@@ -202,7 +202,8 @@ impl<'a> Parser<'a, '_> {
         if self.depth >= self.limits.nesting {
             if !self.at(Tok::Eof) {
                 let message = format!("nesting deeper than {} levels", self.limits.nesting);
-                self.fatal("nesting-too-deep", self.peek().span, message);
+                let error = self.limits.error("nesting", self.peek().span, message);
+                self.give_up(error);
             }
             return false;
         }

@@ -5,6 +5,7 @@
 //! zero or name what is no macro.
 
 use super::Preprocessor;
+use crate::Limits;
 use crate::lexer::{Tok, Token};
 use crate::suggest;
 use ir::diag::{Diagnostic, Span};
@@ -17,7 +18,7 @@ struct Evaluator<'t, 'a> {
     pos: usize,
     end: Span,
     depth: usize,
-    limit: usize,
+    limits: Limits,
     es: bool,
     /// The names of all macros, sorted, for suggestions.
     macros: Vec<&'a str>,
@@ -55,9 +56,9 @@ impl<'a> Evaluator<'_, 'a> {
     /// Operators from `weakest` up; `live` is false in an operand that is left out.
     fn binary(&mut self, weakest: u8, live: bool) -> Result<i64, Failure> {
         self.depth += 1;
-        if self.depth > self.limit {
-            let message = format!("a condition nested deeper than {}", self.limit);
-            return Err(Box::new(Diagnostic::error("nesting-too-deep", self.end, message)));
+        if self.depth > self.limits.nesting {
+            let message = format!("a condition nested deeper than {}", self.limits.nesting);
+            return Err(Box::new(self.limits.error("nesting", self.end, message)));
         }
         let mut left = self.unary(live)?;
         while let Some(op) = self.tokens.get(self.pos).copied() {
@@ -186,14 +187,14 @@ impl<'a> Preprocessor<'a, '_> {
             return false;
         }
         let end = line.last().map_or(place, |t| t.span);
-        let limit = self.limits.nesting;
+        let limits = self.limits;
         let es = self.version.is_es();
         // Collected only for a message: a name that is left after expansion is no macro.
         let unknown = tokens.iter().any(|t| t.tok == Tok::Ident);
         let mut macros: Vec<&str> = if unknown { self.macros.keys().copied().collect() } else { Vec::new() };
         macros.sort_unstable();
         let warnings = Vec::new();
-        let mut evaluator = Evaluator { tokens: &tokens, pos: 0, end, depth: 0, limit, es, macros, warnings };
+        let mut evaluator = Evaluator { tokens: &tokens, pos: 0, end, depth: 0, limits, es, macros, warnings };
         let value = evaluator.binary(1, true).and_then(|value| match evaluator.next() {
             None => Ok(value),
             Some(extra) => evaluator.error(extra.span, format!("unexpected {} after the condition", extra.describe())),

@@ -143,7 +143,7 @@ impl<'a> Preprocessor<'a, '_> {
     fn open_group(&mut self, span: Span, taken: bool) {
         if self.conditionals.len() >= self.limits.conditional_depth {
             let message = format!("more than {} `#if` inside each other", self.limits.conditional_depth);
-            self.diags.fatal(Diagnostic::error("conditional-too-deep", span, message));
+            self.diags.fatal(self.limits.error("conditional-nesting", span, message));
             return;
         }
         let state = match (self.is_skipping(), taken) {
@@ -377,7 +377,7 @@ impl<'a> Preprocessor<'a, '_> {
         };
         if self.frames.len() > self.limits.include_depth {
             let message = format!("more than {} files include each other", self.limits.include_depth);
-            self.diags.fatal(Diagnostic::error("include-too-deep", place, message));
+            self.diags.fatal(self.limits.error("include-nesting", place, message));
             return;
         }
         let from = self.sources.file(place.file).name.clone();

@@ -104,12 +104,12 @@ impl<'a> Preprocessor<'a, '_> {
         self.expanded += tokens.len() + 1;
         if self.expanded > self.limits.expansion {
             let message = format!("macro expansion made more than {} tokens", self.limits.expansion);
-            self.diags.fatal(Diagnostic::error("macro-expansion-too-large", span, message));
+            self.diags.fatal(self.limits.error("macro-expansion", span, message));
             return false;
         }
         if self.contexts.len() >= self.limits.macro_depth {
             let message = format!("more than {} macro expansions inside each other", self.limits.macro_depth);
-            self.diags.fatal(Diagnostic::error("macro-nesting-too-deep", span, message));
+            self.diags.fatal(self.limits.error("macro-nesting", span, message));
             return false;
         }
         if let Some(found) = name.and_then(|name| self.macros.get_mut(name)) {
@@ -353,7 +353,7 @@ impl<'a> Preprocessor<'a, '_> {
             }
             if params.len() >= self.limits.macro_params {
                 let message = format!("macro `{}` has more than {} parameters", name.text, self.limits.macro_params);
-                self.diags.push(Diagnostic::error("too-many-macro-parameters", param.span, message));
+                self.diags.push(self.limits.error("macro-parameters", param.span, message));
                 return None;
             }
             params.push(param.text);

@@ -123,7 +123,7 @@ pub(crate) fn preprocess<'a>(
     while let Some(token) = this.next_expanded() {
         if tokens.len() >= this.limits.tokens {
             let message = format!("more than {} tokens after preprocessing", this.limits.tokens);
-            this.diags.fatal(Diagnostic::error("too-many-tokens", token.span, message));
+            this.diags.fatal(this.limits.error("tokens", token.span, message));
             break;
         }
         tokens.push(token);
@@ -159,7 +159,7 @@ impl<'a> Preprocessor<'a, '_> {
         self.bytes += text.len();
         if self.bytes > self.limits.source_bytes {
             let message = format!("more than {} bytes of source text", self.limits.source_bytes);
-            self.diags.fatal(Diagnostic::error("source-too-large", Span::new(file, 0, 0), message));
+            self.diags.fatal(self.limits.error("source", Span::new(file, 0, 0), message));
             return;
         }
         let line_starts = line_starts(text);

@@ -15,11 +15,8 @@ use crate::types::{Literal, Scalar};
 
 /// Expands all reads with a computed index.
 pub fn run(func: &mut Function<'_>, ctx: &PassCtx) -> Result<bool, PassError> {
-    if grown(func) > ctx.limits.max_insts {
-        return Err(PassError::Limit {
-            what: "instructions after expanding arrays of samplers",
-            limit: ctx.limits.max_insts,
-        });
+    if grown(func) > ctx.limits.ssa {
+        return Err(PassError::Limit(ctx.limits.exceeded("ssa-instructions")));
     }
     let mut replaced = Replacements::new();
     rewrite_blocks(func, |builder, inst| {

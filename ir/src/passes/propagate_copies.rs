@@ -4,7 +4,7 @@
 //!
 //! A parameter whose arguments are all one value `v` (or the parameter itself, over a back edge) is
 //! `v`, and `v` dominates the block (Braun et al. 2013, "trivial phi functions"). Repeats until
-//! nothing changes, at most `max_rounds` times.
+//! nothing changes, at most `pass-rounds` times.
 
 use crate::builder::Replacements;
 use crate::entity::{Block, Inst, Value};
@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 /// The pass. What was replaced keeps standing without uses; `eliminate-dead-code` removes it.
 pub fn run(func: &mut Function<'_>, ctx: &PassCtx) -> Result<bool, PassError> {
     let mut changed = false;
-    for _ in 0..ctx.limits.max_rounds {
+    for _ in 0..ctx.limits.rounds {
         let mut copies = Replacements::new();
         let rewritten = simplify_insts(func, &mut copies);
         trivial_params(func, &mut copies);

@@ -13,6 +13,7 @@ use crate::builder::Replacements;
 use crate::cursor::{Rewrite, rewrite_blocks};
 use crate::entity::{Block, Inst, Value, Var};
 use crate::func::{Function, Imm, Terminator};
+use crate::limits::Limits;
 use crate::op::Op;
 use crate::pass::{PassCtx, PassError};
 use crate::types::{Literal, Type};
@@ -20,7 +21,7 @@ use cranelift_entity::SecondaryMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Replaces arrays by values.
-pub fn run(func: &mut Function<'_>, _: &PassCtx) -> Result<bool, PassError> {
+pub fn run(func: &mut Function<'_>, ctx: &PassCtx) -> Result<bool, PassError> {
     let mut changed = fold_indices(func);
     let (mut loaded, mut dynamic, mut touched) = (FxHashSet::default(), FxHashSet::default(), Vec::new());
     for &block in &func.layout {
@@ -40,7 +41,7 @@ pub fn run(func: &mut Function<'_>, _: &PassCtx) -> Result<bool, PassError> {
     let replaceable: FxHashSet<Var> =
         touched.iter().copied().filter(|&v| loaded.contains(&v) && !dynamic.contains(&v)).collect();
     if touched.iter().any(|&v| replaceable.contains(&v)) {
-        Elements::new(func, &replaceable).replace(func)?;
+        Elements::new(func, &replaceable, ctx.limits).replace(func)?;
         changed = true;
     }
     if touched.iter().any(|&v| unread.contains(&v)) {
@@ -100,9 +101,6 @@ fn fold_indices(func: &mut Function<'_>) -> bool {
     changed
 }
 
-/// Most blocks that all lookups together may visit.
-const MAX_LOOKUPS: usize = 50_000_000;
-
 /// An element of an array.
 type Slot = (Var, u32);
 
@@ -129,10 +127,11 @@ struct Elements {
     zero_of: FxHashMap<Var, Value>,
     /// Blocks visited by lookups.
     steps: usize,
+    limits: Limits,
 }
 
 impl Elements {
-    fn new(func: &Function<'_>, replaceable: &FxHashSet<Var>) -> Elements {
+    fn new(func: &Function<'_>, replaceable: &FxHashSet<Var>, limits: Limits) -> Elements {
         let cfg = Cfg::new(func);
         let doms = DomTree::new(func, &cfg);
         let mut elements = Elements {
@@ -150,6 +149,7 @@ impl Elements {
             zero_of: FxHashMap::default(),
             types: FxHashMap::default(),
             steps: 0,
+            limits,
         };
         for (place, &block) in func.layout.iter().enumerate() {
             elements.places[block] = place;
@@ -227,8 +227,8 @@ impl Elements {
     fn start(&mut self, func: &mut Function<'_>, slot: Slot, block: Block) -> Result<Value, PassError> {
         let value = self.lookup(func, slot, block, false);
         while let Some((block, slot, number)) = self.pending.pop() {
-            if self.steps > MAX_LOOKUPS {
-                return Err(PassError::Limit { what: "lookups of array elements", limit: MAX_LOOKUPS });
+            if self.steps > self.limits.lookups {
+                return Err(PassError::Limit(self.limits.exceeded("lookups")));
             }
             let preds = self.cfg.preds(block).to_vec();
             let args = preds.into_iter().map(|p| self.lookup(func, slot, p, true)).collect();

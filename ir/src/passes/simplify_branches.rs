@@ -10,7 +10,7 @@
 //! 6. A bool parameter of a merge that is true from the first side and false from the second: the
 //!    condition (or `not` of it, the other way round).
 //!
-//! Repeats until nothing changes, at most `max_rounds` times.
+//! Repeats until nothing changes, at most `pass-rounds` times.
 
 use crate::analysis::{Cfg, DomTree, Uses};
 use crate::builder::{Builder, Replacements};
@@ -26,7 +26,7 @@ use rustc_hash::FxHashMap;
 /// The pass.
 pub fn run(func: &mut Function<'_>, ctx: &PassCtx) -> Result<bool, PassError> {
     let mut changed = false;
-    for _ in 0..ctx.limits.max_rounds {
+    for _ in 0..ctx.limits.rounds {
         let mut now = exchange_negated(func);
         let decisions = known_conditions(func);
         now |= fold_branches(func, &decisions);

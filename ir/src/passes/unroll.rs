@@ -28,7 +28,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub fn run(func: &mut Function<'_>, ctx: &PassCtx) -> Result<bool, PassError> {
     let mut changed = false;
     let mut refused: FxHashSet<Block> = FxHashSet::default();
-    for _ in 0..ctx.limits.max_rounds {
+    for _ in 0..ctx.limits.rounds {
         let mut round = Round::new(func);
         let mut headers = round.loops.headers().to_vec();
         headers.sort_by_key(|&h| std::cmp::Reverse(round.loops.depth(h)));
@@ -55,8 +55,8 @@ pub fn run(func: &mut Function<'_>, ctx: &PassCtx) -> Result<bool, PassError> {
         refused.retain(|h| !round.touched.contains(h));
         changed = true;
         round.finish(func);
-        if func.inst_count() > ctx.limits.max_insts {
-            return Err(PassError::Limit { what: "max_insts", limit: ctx.limits.max_insts });
+        if func.inst_count() > ctx.limits.ssa {
+            return Err(PassError::Limit(ctx.limits.exceeded("ssa-instructions")));
         }
     }
     Ok(changed)

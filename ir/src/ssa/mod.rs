@@ -18,8 +18,9 @@ use crate::builder::{Builder, map_uses, result_type};
 use crate::entity::{Block, Value, Var};
 use crate::func::{Function, Imm, Terminator};
 use crate::lanes::{gather, swizzled, trace, trace_all};
+use crate::limits::{Exceeded, Limits};
 use crate::op::Op;
-use crate::tac::verify::{TacError, verify};
+use crate::tac::verify::{TacError, verify_within};
 use crate::tac::{Addr, Dst, Index, Inst, Program, Src, TacOp, TexRef, VarDecl, VarKind};
 use crate::types::{Literal, Scalar, Swizzle, Type, WriteMask};
 use bumpalo::Bump;
@@ -30,10 +31,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// Most block parameters that construction makes.
-pub const MAX_PARAMS: usize = 1 << 20;
-/// Most blocks that all lookups together may visit.
-pub const MAX_LOOKUPS: usize = 50_000_000;
 /// A lookup's result is noted in every block on its way up to that length, and every so many blocks
 /// on longer ways.
 const NOTE_DISTANCE: usize = 32;
@@ -46,12 +43,7 @@ pub enum SsaError {
     /// `Call` or `Ret` is left: the inliner did not run.
     NotInlined,
     /// A bound was exceeded.
-    Limit {
-        /// Name of the bound.
-        what: &'static str,
-        /// Its value.
-        limit: usize,
-    },
+    Limit(Exceeded),
 }
 
 impl fmt::Display for SsaError {
@@ -59,7 +51,7 @@ impl fmt::Display for SsaError {
         match self {
             SsaError::Invalid(error) => error.fmt(f),
             SsaError::NotInlined => f.write_str("calls and returns must be inlined before SSA"),
-            SsaError::Limit { what, limit } => write!(f, "the shader exceeds the bound {what} = {limit} of SSA"),
+            SsaError::Limit(bound) => write!(f, "SSA construction takes too much; {bound}"),
         }
     }
 }
@@ -68,14 +60,19 @@ impl std::error::Error for SsaError {}
 
 /// Builds SSA of an inlined program.
 pub fn build<'a>(program: &Program, arena: &'a Bump) -> Result<Function<'a>, SsaError> {
-    if let Some(error) = verify(program).into_iter().next() {
+    build_within(program, arena, &Limits::default())
+}
+
+/// [`build`] with other bounds.
+pub fn build_within<'a>(program: &Program, arena: &'a Bump, limits: &Limits) -> Result<Function<'a>, SsaError> {
+    if let Some(error) = verify_within(program, limits).into_iter().next() {
         return Err(SsaError::Invalid(error));
     }
     let body = &program.funcs[program.main].body;
     if body.iter().any(|i| matches!(i.op, TacOp::Call(_) | TacOp::Ret)) {
         return Err(SsaError::NotInlined);
     }
-    let mut ssa = Ssa::new(program, arena, Places::new(program, body));
+    let mut ssa = Ssa::new(program, arena, Places::new(program, body), *limits);
     for (at, inst) in body.iter().enumerate() {
         ssa.inst(at, inst);
         ssa.check_limits()?;
@@ -183,6 +180,7 @@ enum Frame {
 
 struct Ssa<'p, 'a> {
     program: &'p Program,
+    limits: Limits,
     func: Function<'a>,
     places: Places,
     /// The local array of a dynamically indexed output.
@@ -209,7 +207,7 @@ struct Ssa<'p, 'a> {
 }
 
 impl<'p, 'a> Ssa<'p, 'a> {
-    fn new(program: &'p Program, arena: &'a Bump, places: Places) -> Ssa<'p, 'a> {
+    fn new(program: &'p Program, arena: &'a Bump, places: Places, limits: Limits) -> Ssa<'p, 'a> {
         let mut func = Function::new(arena, program.stage, program.vars.clone());
         let entry = func.make_block();
         let leaf_block = func.make_block();
@@ -229,6 +227,7 @@ impl<'p, 'a> Ssa<'p, 'a> {
         }
         Ssa {
             program,
+            limits,
             func,
             places,
             shadows,
@@ -249,11 +248,11 @@ impl<'p, 'a> Ssa<'p, 'a> {
     }
 
     fn check_limits(&self) -> Result<(), SsaError> {
-        if self.param_count > MAX_PARAMS {
-            return Err(SsaError::Limit { what: "block parameters", limit: MAX_PARAMS });
+        if self.param_count > self.limits.params {
+            return Err(SsaError::Limit(self.limits.exceeded("block-parameters")));
         }
-        if self.lookups > MAX_LOOKUPS {
-            return Err(SsaError::Limit { what: "lookups", limit: MAX_LOOKUPS });
+        if self.lookups > self.limits.lookups {
+            return Err(SsaError::Limit(self.limits.exceeded("lookups")));
         }
         Ok(())
     }
@@ -269,7 +268,7 @@ impl<'p, 'a> Ssa<'p, 'a> {
 
     fn fill_pending(&mut self) {
         while let Some((block, index)) = self.pending.pop() {
-            if self.param_count > MAX_PARAMS || self.lookups > MAX_LOOKUPS {
+            if self.check_limits().is_err() {
                 return; // `check_limits` reports it
             }
             let slot = self.params[block][index].slot;

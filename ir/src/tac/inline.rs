@@ -16,8 +16,9 @@
 //! ```
 
 use crate::entity::{FuncId, Var};
+use crate::limits::{Exceeded, Limits};
 use crate::op::Op;
-use crate::tac::verify::{MAX_NESTING, TacError, call_order, verify};
+use crate::tac::verify::{TacError, call_order, verify_within};
 use crate::tac::{Dst, FuncDecl, Inst, Program, Src, TacOp, VarDecl, VarKind};
 use crate::types::{Literal, Type};
 use cranelift_entity::PrimaryMap;
@@ -38,12 +39,12 @@ pub enum InlineError {
         /// What it would have, at least.
         size: usize,
         /// The bound.
-        limit: usize,
+        bound: Exceeded,
     },
     /// Too deep nesting.
     TooDeep {
         /// The bound.
-        limit: usize,
+        bound: Exceeded,
     },
 }
 
@@ -51,13 +52,13 @@ impl fmt::Display for InlineError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             InlineError::Invalid(error) => error.fmt(f),
-            InlineError::TooLarge { size: usize::MAX, limit } => {
-                write!(f, "after inlining the shader has more instructions than can be counted, the bound is {limit}")
+            InlineError::TooLarge { size: usize::MAX, bound } => {
+                write!(f, "after inlining the shader has more instructions than can be counted; {bound}")
             }
-            InlineError::TooLarge { size, limit } => {
-                write!(f, "after inlining the shader has {size} instructions, the bound is {limit}")
+            InlineError::TooLarge { size, bound } => {
+                write!(f, "after inlining the shader has {size} instructions; {bound}")
             }
-            InlineError::TooDeep { limit } => write!(f, "after inlining the nesting is deeper than {limit}"),
+            InlineError::TooDeep { bound } => write!(f, "after inlining the nesting is too deep; {bound}"),
         }
     }
 }
@@ -66,19 +67,24 @@ impl std::error::Error for InlineError {}
 
 /// Inlines everything into `main`; `max_insts` bounds the result (default [`MAX_INLINED_INSTS`]).
 pub fn inline(program: &Program, max_insts: usize) -> Result<Program, InlineError> {
-    if let Some(error) = verify(program).into_iter().next() {
+    inline_within(program, &Limits { inlined: max_insts, ..Limits::default() })
+}
+
+/// [`inline`] with other bounds.
+pub fn inline_within(program: &Program, limits: &Limits) -> Result<Program, InlineError> {
+    if let Some(error) = verify_within(program, limits).into_iter().next() {
         return Err(InlineError::Invalid(error));
     }
     let order = call_order(program).map_err(|func| {
         let message = format!("function `{}` is recursive", program.funcs[func].name);
-        InlineError::Invalid(TacError { rule: 9, func: Some(func), inst: None, line: 0, message })
+        InlineError::Invalid(TacError { rule: 9, func: Some(func), inst: None, line: 0, message, bound: None })
     })?;
 
     let mut vars = program.vars.clone();
     let mut names = FlagNames { taken: vars.values().map(|d| d.name.clone()).collect() };
     let mut bodies: Vec<Vec<Inst>> = vec![Vec::new(); program.funcs.len()];
     for &func in &order {
-        bodies[index(func)] = lower_returns(&program.funcs[func], &mut vars, &mut names)?;
+        bodies[index(func)] = lower_returns(&program.funcs[func], &mut vars, &mut names, limits)?;
     }
 
     // Sizes first, so that nothing is copied in vain. Every body alive later is part of `main`'s.
@@ -97,8 +103,8 @@ pub fn inline(program: &Program, max_insts: usize) -> Result<Program, InlineErro
         }
     }
     let size = sizes[index(program.main)];
-    if size > max_insts {
-        return Err(InlineError::TooLarge { size, limit: max_insts });
+    if size > limits.inlined {
+        return Err(InlineError::TooLarge { size, bound: limits.exceeded("inlined-instructions") });
     }
 
     let mut flats: Vec<VecDeque<Inst>> = vec![VecDeque::new(); program.funcs.len()];
@@ -120,7 +126,7 @@ pub fn inline(program: &Program, max_insts: usize) -> Result<Program, InlineErro
         flats[index(func)] = flat;
     }
     let body = Vec::from(std::mem::take(&mut flats[index(program.main)]));
-    check_nesting(&body)?;
+    check_nesting(&body, limits)?;
     let old = &program.funcs[program.main];
     let mut funcs = PrimaryMap::new();
     let main = funcs.push(FuncDecl { name: old.name.clone(), params: old.params.clone(), body, line: old.line });
@@ -144,7 +150,7 @@ fn index(func: FuncId) -> usize {
     func.as_u32() as usize
 }
 
-fn check_nesting(body: &[Inst]) -> Result<(), InlineError> {
+fn check_nesting(body: &[Inst], limits: &Limits) -> Result<(), InlineError> {
     let mut depth = 0usize;
     for inst in body {
         match inst.op {
@@ -152,8 +158,8 @@ fn check_nesting(body: &[Inst]) -> Result<(), InlineError> {
             TacOp::EndIf | TacOp::EndLoop => depth -= 1,
             _ => {}
         }
-        if depth > MAX_NESTING {
-            return Err(InlineError::TooDeep { limit: MAX_NESTING });
+        if depth > limits.nesting {
+            return Err(InlineError::TooDeep { bound: limits.exceeded("flow-nesting") });
         }
     }
     Ok(())
@@ -204,7 +210,8 @@ enum Outcome {
     Always,
 }
 
-struct Lowering {
+struct Lowering<'l> {
+    limits: &'l Limits,
     /// Whether anything reads the flag.
     needs_flag: bool,
 }
@@ -214,12 +221,13 @@ fn lower_returns(
     func: &FuncDecl,
     vars: &mut PrimaryMap<Var, VarDecl>,
     names: &mut FlagNames,
+    limits: &Limits,
 ) -> Result<Vec<Inst>, InlineError> {
     let Some(first) = func.body.iter().position(|i| i.op == TacOp::Ret) else { return Ok(func.body.clone()) };
     if first + 1 == func.body.len() {
         return Ok(func.body[..first].to_vec());
     }
-    let mut lowering = Lowering { needs_flag: false };
+    let mut lowering = Lowering { limits, needs_flag: false };
     let (nodes, _) = lowering.list(build_tree(&func.body), false, 0)?;
     let flag = lowering.needs_flag.then(|| vars.push(VarDecl::new(names.fresh(&func.name), VarKind::Temp, Type::BOOL)));
     let mut out = Vec::with_capacity(func.body.len() + 8);
@@ -276,10 +284,10 @@ fn build_tree(body: &[Inst]) -> Vec<Node> {
     list
 }
 
-impl Lowering {
+impl Lowering<'_> {
     fn list(&mut self, nodes: Vec<Node>, in_loop: bool, depth: usize) -> Result<(Vec<Node>, Outcome), InlineError> {
-        if depth > MAX_NESTING {
-            return Err(InlineError::TooDeep { limit: MAX_NESTING });
+        if depth > self.limits.nesting {
+            return Err(InlineError::TooDeep { bound: self.limits.exceeded("flow-nesting") });
         }
         let mut out = Vec::with_capacity(nodes.len());
         let mut nodes = nodes.into_iter();
@@ -403,6 +411,7 @@ mod tests {
     use crate::env::{Env, TexRequest};
     use crate::tac::interp::{InterpOptions, run};
     use crate::tac::text;
+    use crate::tac::verify::verify;
 
     /// Uniform number v has the value of digit v of a number.
     struct Digits(u32);
@@ -473,10 +482,12 @@ mod tests {
         text.push_str("func main() {\nCAL f59\n}\n");
         let program = text::parse(FileId::default(), &text).unwrap();
         let error = inline(&program, 1000).unwrap_err();
-        assert_eq!(error, InlineError::TooLarge { size: 1 << 59, limit: 1000 });
+        let bound = Limits { inlined: 1000, ..Limits::default() }.exceeded("inlined-instructions");
+        assert_eq!(error, InlineError::TooLarge { size: 1 << 59, bound });
         let returns = "IF p.x\nRET\nENDIF\nMOV p.x, p.x\n".repeat(900);
         let text = format!("stage vert\ntemp bool p\nfunc main() {{\n{returns}}}\n");
         let program = text::parse(FileId::default(), &text).unwrap();
-        assert_eq!(inline(&program, 100_000).unwrap_err(), InlineError::TooDeep { limit: MAX_NESTING });
+        let bound = Limits::default().exceeded("flow-nesting");
+        assert_eq!(inline(&program, 100_000).unwrap_err(), InlineError::TooDeep { bound });
     }
 }

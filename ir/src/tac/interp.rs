@@ -9,6 +9,7 @@ use crate::op::Op;
 use crate::tac::{Addr, Dst, Index, Inst, Program, Src, TacOp, TexRef};
 use crate::types::{Scalar, Swizzle};
 use cranelift_entity::SecondaryMap;
+use std::cell::Cell;
 use std::fmt;
 
 /// How to run.
@@ -21,11 +22,13 @@ pub struct InterpOptions {
     /// Moves every rounded float result by -1, 0 or 1 unit in the last place, by this seed: outputs
     /// that change much with the seed say nothing about a compiler that may round differently.
     pub jitter: Option<u64>,
+    /// Whether a dynamic index out of range is an error: what a machine does then is its own affair.
+    pub in_range: bool,
 }
 
 impl Default for InterpOptions {
     fn default() -> InterpOptions {
-        InterpOptions { max_steps: 1_000_000, cfg: EvalCfg::default(), jitter: None }
+        InterpOptions { max_steps: 1_000_000, cfg: EvalCfg::default(), jitter: None, in_range: false }
     }
 }
 
@@ -34,6 +37,8 @@ impl Default for InterpOptions {
 pub enum InterpError {
     /// The bound on executed instructions.
     StepLimit(u64),
+    /// A dynamic index out of range, with [`InterpOptions::in_range`].
+    OutOfRange,
     /// The program breaks an invariant of [`crate::tac::verify`].
     Invalid(&'static str),
 }
@@ -42,6 +47,7 @@ impl fmt::Display for InterpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             InterpError::StepLimit(steps) => write!(f, "the run exceeds the bound of {steps} steps"),
+            InterpError::OutOfRange => f.write_str("a dynamic index is out of range"),
             InterpError::Invalid(what) => write!(f, "invalid TAC: {what}"),
         }
     }
@@ -82,9 +88,13 @@ pub fn run_in_quad(
         starts,
         memory: vec![[0.0; 4]; total],
         outputs: Outputs::default(),
+        missed: Cell::new(false),
         flow: vec![None; program.funcs.len()],
     };
     machine.run()?;
+    if options.in_range && machine.missed.get() {
+        return Err(InterpError::OutOfRange);
+    }
     Ok(machine.outputs)
 }
 
@@ -97,6 +107,8 @@ struct Machine<'a, 'v, 'n> {
     starts: SecondaryMap<Var, usize>,
     memory: Vec<[f32; 4]>,
     outputs: Outputs,
+    /// Whether an index was out of range.
+    missed: Cell<bool>,
     /// By function, once it has run: where each flow instruction goes on, see [`flow_targets`].
     flow: Vec<Option<Vec<u32>>>,
 }
@@ -293,7 +305,9 @@ impl Machine<'_, '_, '_> {
             }
             None => 0.0,
         };
-        element(index.offset, rel, elems)
+        let found = element(index.offset, rel, elems);
+        self.missed.set(self.missed.get() || found.is_none());
+        found
     }
 
     /// The lanes that a source picks, first ones first, 0 behind them.

@@ -2,8 +2,8 @@
 //! behind it (text, interpreter, inliner, SSA) relies on these invariants.
 //!
 //! 1. `main` and every function and variable that is named exist.
-//! 2. Declarations: 1 to 4 lanes, 1 to [`MAX_ELEMS`] elements (together at most
-//!    [`MAX_TOTAL_ELEMS`]), `cols` divides the elements, names are unique, initial values belong to
+//! 2. Declarations: 1 to 4 lanes, 1 to [`MAX_ELEMS`] elements (together bounded
+//!    by [`Limits::elems`]), `cols` divides the elements, names are unique, initial values belong to
 //!    uniforms and are one literal of the variable's lanes an element, attributes belong to the
 //!    vertex stage. Only attributes and varyings have locations, below [`MAX_ELEMS`], and no two of
 //!    a kind share one.
@@ -14,7 +14,7 @@
 //! 6. Destinations are locals, temporaries or outputs of the stage; sources are not samplers.
 //! 7. Kinds: conditions and logic take bools; arithmetic takes one kind, not bools; a float becomes a
 //!    bool by a comparison, never by `mov`.
-//! 8. `If Else EndIf` and `Loop EndLoop` nest properly, at most [`MAX_NESTING`] deep; `Brk` and `Cont`
+//! 8. `If Else EndIf` and `Loop EndLoop` nest properly, at most [`Limits::nesting`] deep; `Brk` and `Cont`
 //!    stand in a loop.
 //! 9. Calls form no cycle.
 //! 10. Texture lookups name a sampler of their shape and have its coordinates' width: the shape's
@@ -22,9 +22,10 @@
 //! 11. Only operations of the source language and core computations stand in TAC, not the leaves,
 //!     lane operations and memory operations of SSA; exactly the ones with a result have a destination.
 //! 12. `kil`, `ddx`, `ddy` belong to the fragment stage.
-//! 13. At most [`MAX_INSTS`] instructions in all.
+//! 13. At most [`Limits::insts`] instructions in all.
 
 use crate::entity::{FuncId, Var};
+use crate::limits::{Exceeded, Limits};
 use crate::op::{Op, Shape};
 use crate::tac::{Addr, Dst, Index, Inst, Program, Src, TacOp, TexRef, VarDecl, VarKind};
 use crate::types::{Scalar, Stage, Type};
@@ -33,12 +34,6 @@ use std::fmt;
 
 /// Most elements of one variable.
 pub const MAX_ELEMS: u32 = 1 << 16;
-/// Most elements of all variables together.
-pub const MAX_TOTAL_ELEMS: u64 = 1 << 20;
-/// Deepest nesting of `If` and `Loop`.
-pub const MAX_NESTING: usize = 800;
-/// Most instructions.
-pub const MAX_INSTS: usize = 1_000_000;
 /// After that many errors the verifier stops.
 pub const MAX_ERRORS: usize = 100;
 
@@ -55,6 +50,8 @@ pub struct TacError {
     pub line: u32,
     /// What is wrong.
     pub message: String,
+    /// The bound that was met, when it is about one.
+    pub bound: Option<Exceeded>,
 }
 
 impl fmt::Display for TacError {
@@ -69,7 +66,8 @@ impl fmt::Display for TacError {
         if self.line != 0 {
             write!(f, ", line {}", self.line)?;
         }
-        write!(f, ": {}", self.message)
+        write!(f, ": {}", self.message)?;
+        self.bound.map_or(Ok(()), |bound| write!(f, "; {bound}"))
     }
 }
 
@@ -77,7 +75,12 @@ impl std::error::Error for TacError {}
 
 /// Checks all invariants; an empty list means the program is legal.
 pub fn verify(program: &Program) -> Vec<TacError> {
-    let mut check = Checker { program, errors: Vec::new(), func: None, inst: None, line: 0 };
+    verify_within(program, &Limits::default())
+}
+
+/// [`verify`] with other bounds.
+pub fn verify_within(program: &Program, limits: &Limits) -> Vec<TacError> {
+    let mut check = Checker { program, limits, errors: Vec::new(), func: None, inst: None, line: 0 };
     check.declarations();
     check.functions();
     if check.errors.is_empty()
@@ -139,6 +142,7 @@ fn call_target(inst: &Inst) -> Option<FuncId> {
 
 struct Checker<'a> {
     program: &'a Program,
+    limits: &'a Limits,
     errors: Vec<TacError>,
     func: Option<FuncId>,
     inst: Option<usize>,
@@ -148,8 +152,16 @@ struct Checker<'a> {
 impl<'a> Checker<'a> {
     fn error(&mut self, rule: u32, message: impl Into<String>) {
         if self.errors.len() < MAX_ERRORS {
-            let message = message.into();
-            self.errors.push(TacError { rule, func: self.func, inst: self.inst, line: self.line, message });
+            let (message, bound) = (message.into(), None);
+            self.errors.push(TacError { rule, func: self.func, inst: self.inst, line: self.line, message, bound });
+        }
+    }
+
+    fn too_much(&mut self, rule: u32, bound: &str, message: String) {
+        let before = self.errors.len();
+        self.error(rule, message);
+        if let Some(error) = self.errors.get_mut(before) {
+            error.bound = Some(self.limits.exceeded(bound));
         }
     }
 
@@ -183,8 +195,8 @@ impl<'a> Checker<'a> {
         }
         self.locations();
         self.line = 0;
-        if total > MAX_TOTAL_ELEMS {
-            self.error(2, format!("all variables together have {total} elements, the bound is {MAX_TOTAL_ELEMS}"));
+        if total > self.limits.elems as u64 {
+            self.too_much(2, "program-registers", format!("all variables together have {total} elements"));
         }
         if program.funcs.get(program.main).is_none() {
             self.error(1, format!("the entry {} does not exist", program.main));
@@ -216,8 +228,8 @@ impl<'a> Checker<'a> {
     fn functions(&mut self) {
         let mut names = FxHashSet::default();
         let total: usize = self.program.funcs.values().map(|f| f.body.len()).sum();
-        if total > MAX_INSTS {
-            self.error(13, format!("{total} instructions, the bound is {MAX_INSTS}"));
+        if total > self.limits.insts {
+            self.too_much(13, "instructions", format!("{total} instructions"));
             return;
         }
         for (id, func) in self.program.funcs.iter() {
@@ -253,8 +265,8 @@ impl<'a> Checker<'a> {
             TacOp::If | TacOp::Loop => {
                 *loops += usize::from(op == TacOp::Loop);
                 open.push(op);
-                if open.len() == MAX_NESTING + 1 {
-                    self.error(8, format!("nesting is deeper than {MAX_NESTING}"));
+                if open.len() == self.limits.nesting + 1 {
+                    self.too_much(8, "flow-nesting", format!("nesting is deeper than {}", self.limits.nesting));
                 }
             }
             TacOp::Else => match open.last_mut() {

@@ -93,7 +93,7 @@ fn number_len(text: &str) -> usize {
 }
 
 /// Undoes the escapes that `{:?}` of a string makes.
-pub(super) fn unescape(quoted: &str) -> Option<String> {
+pub fn unescape(quoted: &str) -> Option<String> {
     let inner = quoted.strip_prefix('"')?.strip_suffix('"')?;
     let mut out = String::with_capacity(inner.len());
     let mut chars = inner.chars();

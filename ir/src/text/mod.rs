@@ -27,5 +27,6 @@ mod lex;
 mod parse;
 mod print;
 
-pub use parse::parse;
+pub use lex::unescape;
+pub use parse::{parse, parse_within};
 pub use print::{inst_text, literal_text, print};

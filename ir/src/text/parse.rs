@@ -1,27 +1,37 @@
 //! Reads the text form. Stops at the first mistake and says where and what was expected. Checks
 //! grammar and names; the rest is the verifier's.
 //!
-//! Bounds: entity numbers up to [`MAX_NUMBER`], since the maps are dense.
+//! Bounds: the text's length, and entity numbers, since the maps are dense ([`Limits`]).
 
 use super::lex::{Kind, Lexer, Token, unescape};
 use crate::diag::{Diagnostic, FileId, Span};
 use crate::entity::{Block, Value, Var};
 use crate::func::{BlockCall, Function, Imm, Terminator, ValueData, ValueDef};
+use crate::limits::Limits;
 use crate::op::{Op, Shape};
 use crate::tac::{VarDecl, VarKind};
 use crate::types::{Literal, Stage, Swizzle, TexDim, Type, WriteMask};
 use bumpalo::Bump;
 use cranelift_entity::{EntityRef, EntitySet, PrimaryMap};
 
-/// Largest number of a block, value or variable.
-pub const MAX_NUMBER: u32 = 1 << 20;
-
 /// Reads one function; lists are allocated in `arena`.
 pub fn parse<'a>(arena: &'a Bump, text: &str, file: FileId) -> Result<Function<'a>, Diagnostic> {
+    parse_within(arena, text, file, &Limits::default())
+}
+
+/// [`parse`] with other bounds.
+pub fn parse_within<'a>(
+    arena: &'a Bump,
+    text: &str,
+    file: FileId,
+    limits: &Limits,
+) -> Result<Function<'a>, Diagnostic> {
+    limits.check_text(text, file)?;
     let mut lexer = Lexer::new(text, file);
     let token = lexer.next()?;
     let func = Function::new(arena, Stage::Fragment, PrimaryMap::new());
     let mut parser = Parser {
+        limits: *limits,
         lexer,
         token,
         func,
@@ -35,6 +45,7 @@ pub fn parse<'a>(arena: &'a Bump, text: &str, file: FileId) -> Result<Function<'
 }
 
 struct Parser<'t, 'a> {
+    limits: Limits,
     lexer: Lexer<'t>,
     token: Token<'t>,
     func: Function<'a>,
@@ -115,11 +126,14 @@ impl<'t, 'a> Parser<'t, 'a> {
     fn entity(&mut self, prefix: &str, what: &str) -> Parsed<u32> {
         let digits = self.token.text.strip_prefix(prefix).filter(|d| d.bytes().all(|b| b.is_ascii_digit()));
         match digits.map(str::parse::<u32>) {
-            Some(Ok(n)) if n <= MAX_NUMBER => {
+            Some(Ok(n)) if n as usize <= self.limits.numbers => {
                 self.advance()?;
                 Ok(n)
             }
-            Some(Ok(_)) => self.error(format!("entity numbers go up to {MAX_NUMBER}")),
+            Some(Ok(_)) => {
+                let message = format!("entity numbers go up to {}", self.limits.numbers);
+                Err(self.limits.error("ssa-numbers", self.token.span, message))
+            }
             _ => self.expected(what),
         }
     }

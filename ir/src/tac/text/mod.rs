@@ -26,7 +26,7 @@ mod parse;
 mod print;
 mod tree;
 
-pub use parse::parse;
+pub use parse::{parse, parse_within};
 pub use print::print;
 pub use tree::print_tree;
 

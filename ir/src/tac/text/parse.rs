@@ -3,6 +3,7 @@
 
 use crate::diag::{Diagnostic, FileId, Span};
 use crate::entity::{FuncId, Var};
+use crate::limits::Limits;
 use crate::op::{Op, Shape};
 use crate::tac::verify::MAX_ELEMS;
 use crate::tac::{Addr, Dst, FuncDecl, Index, Inst, Precision, Program, Src, TacOp, TexRef, VarDecl, VarKind};
@@ -10,16 +11,15 @@ use crate::types::{LANE_NAMES, Literal, Stage, Swizzle, TexDim, Type, WriteMask}
 use cranelift_entity::{EntityRef, PrimaryMap};
 use rustc_hash::FxHashMap;
 
-/// Largest text that is read, in bytes.
-pub const MAX_TEXT: usize = 64 << 20;
-
 /// Reads a program. The result is well-formed as text only; [`crate::tac::verify::verify`] tells
 /// whether it is a legal program.
 pub fn parse(file: FileId, text: &str) -> Result<Program, Diagnostic> {
-    if text.len() > MAX_TEXT {
-        let message = format!("the text has {} bytes, more than the bound of {MAX_TEXT}", text.len());
-        return Err(Diagnostic::error("tac-too-long", Span::new(file, 0, 0), message));
-    }
+    parse_within(file, text, &Limits::default())
+}
+
+/// [`parse`] with other bounds.
+pub fn parse_within(file: FileId, text: &str, limits: &Limits) -> Result<Program, Diagnostic> {
+    limits.check_text(text, file)?;
     let mut parser = Parser::new(file);
     parser.collect_functions(text)?;
     let mut offset = 0;
