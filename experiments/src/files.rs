@@ -25,7 +25,7 @@ pub fn collect(paths: &[PathBuf]) -> Result<Vec<ShaderFile>, String> {
     for path in paths {
         let kind = fs::metadata(path).map_err(|e| format!("cannot read {}: {e}", path.display()))?;
         if kind.is_dir() {
-            search(path, 0, &mut found)?;
+            search(path, 0, &mut |path| found.extend(stage_of(&path).map(|stage| ShaderFile { path, stage })))?;
         } else {
             let stage = stage_of(path).ok_or_else(|| {
                 format!("{}: the ending does not tell the stage (.vert .vs .vsh .frag .fs .fsh)", path.display())
@@ -38,19 +38,29 @@ pub fn collect(paths: &[PathBuf]) -> Result<Vec<ShaderFile>, String> {
     if found.is_empty() { Err("no shader files below the given paths".to_owned()) } else { Ok(found) }
 }
 
-fn search(folder: &Path, depth: usize, found: &mut Vec<ShaderFile>) -> Result<(), String> {
+/// All files below a folder with an ending, sorted.
+///
+/// # Errors
+/// When a folder cannot be read.
+pub fn below(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, String> {
+    let mut found = Vec::new();
+    search(folder, 0, &mut |path| found.extend(Some(path).filter(|p| p.extension().is_some_and(|e| e == ending))))?;
+    found.sort();
+    Ok(found)
+}
+
+fn search(folder: &Path, depth: usize, found: &mut dyn FnMut(PathBuf)) -> Result<(), String> {
     let told = |e: std::io::Error| format!("cannot read {}: {e}", folder.display());
     if depth > MAX_DEPTH {
         return Err(format!("{}: folders are nested deeper than {MAX_DEPTH}", folder.display()));
     }
     for entry in fs::read_dir(folder).map_err(told)? {
         let entry = entry.map_err(told)?;
-        let path = entry.path();
         // A linked folder could lead back here.
         if entry.file_type().map_err(told)?.is_dir() {
-            search(&path, depth + 1, found)?;
-        } else if let Some(stage) = stage_of(&path) {
-            found.push(ShaderFile { path, stage });
+            search(&entry.path(), depth + 1, found)?;
+        } else {
+            found(entry.path());
         }
     }
     Ok(())

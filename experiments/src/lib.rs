@@ -13,6 +13,7 @@ pub mod compare;
 pub mod compiler_test;
 pub mod corpus;
 pub mod files;
+pub mod fuzz;
 pub mod job;
 pub mod known;
 pub mod measure;

@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use eggshade::ir::types::FpLevel;
+use eggshade::limits::Setting;
 use std::path::PathBuf;
 
 /// eggshade-lab: experiments with the eggshade compiler.
@@ -30,6 +31,8 @@ pub enum Command {
     ShaderTest(TestArgs),
     /// Compile piglit's compiler tests (shaders that tell in a comment whether they must compile).
     CompilerTest(TestArgs),
+    /// Write the seeds of the fuzz targets, a folder a target.
+    FuzzSeeds(FuzzSeedsArgs),
     /// Answer jobs on standard input (how the other commands compile).
     #[command(hide = true)]
     Worker,
@@ -220,6 +223,9 @@ pub struct TestArgs {
     /// What rewrites may assume about floats: strict, glsl, fast. Overrides the pipeline's level.
     #[arg(long, value_parser = level)]
     pub fp: Option<FpLevel>,
+    /// Change a bound of the compiler; `eggshade limits` lists them.
+    #[arg(long, value_name = "NAME=N", value_parser = Setting::parse)]
+    pub limit: Vec<Setting>,
     /// How results are printed.
     #[arg(long, value_enum, default_value = "human")]
     pub message_format: MessageFormat,
@@ -230,6 +236,16 @@ pub struct TestArgs {
     /// Tests at once; all cores by default.
     #[arg(long, short)]
     pub jobs: Option<u8>,
+}
+
+/// `fuzz-seeds`
+#[derive(Args, Debug)]
+pub struct FuzzSeedsArgs {
+    /// Where to write; `fuzz/corpus` is where cargo-fuzz looks.
+    pub out: PathBuf,
+    /// The checkout whose shaders and test files the seeds are made of.
+    #[arg(long, default_value = ".")]
+    pub checkout: PathBuf,
 }
 
 fn level(text: &str) -> Result<FpLevel, String> {

@@ -10,8 +10,8 @@ use crate::output::{note, print, write_whole};
 use crate::pool::{self, PoolOptions};
 use crate::row::{METRICS, Outcome, Row, read_csv, to_csv};
 use crate::run::{self, Variant};
-use crate::{compare, compiler_test, corpus, files, measure, peers, shader_test};
-use args::{AblateArgs, Cli, Command, CompareArgs, CorpusArgs, PeersArgs, PoolArgs, RunArgs};
+use crate::{compare, compiler_test, corpus, files, fuzz, measure, peers, shader_test};
+use args::{AblateArgs, Cli, Command, CompareArgs, CorpusArgs, FuzzSeedsArgs, PeersArgs, PoolArgs, RunArgs};
 use clap::Parser;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -45,6 +45,7 @@ pub fn main() -> ExitCode {
         Command::Peers(args) => peers_command(&args),
         Command::ShaderTest(args) => tests::run(&args, |_, text, options| shader_test::run_text(text, options)),
         Command::CompilerTest(args) => tests::run(&args, compiler_test::run_text),
+        Command::FuzzSeeds(args) => fuzz_seeds_command(&args),
         Command::Worker => measure::serve().map(|()| true).map_err(Failure::Input),
     };
     match done {
@@ -199,4 +200,17 @@ fn peers_command(args: &PeersArgs) -> Done {
         write_whole(out, table.as_bytes())?;
     }
     Ok(account(&rows))
+}
+
+fn fuzz_seeds_command(args: &FuzzSeedsArgs) -> Done {
+    for target in fuzz::TARGETS {
+        let folder = args.out.join(target.name);
+        std::fs::create_dir_all(&folder).map_err(|e| format!("cannot make {}: {e}", folder.display()))?;
+        let seeds = fuzz::seeds::seeds(target, &args.checkout)?;
+        for (i, seed) in seeds.iter().enumerate() {
+            write_whole(&folder.join(format!("seed-{i:04}")), seed)?;
+        }
+        note(&format!("{}: {} seeds", target.name, seeds.len()));
+    }
+    Ok(true)
 }

@@ -15,7 +15,8 @@ pub fn run(args: &TestArgs, judge: impl Fn(&Path, &str, &Options) -> Outcome + S
     if let Some(fp) = args.fp {
         pipeline.fp = fp;
     }
-    let options = Options::new(target, pipeline);
+    let mut options = Options::new(target, pipeline);
+    args.limit.iter().for_each(|setting| setting.apply(&mut options));
     let known = args.known.as_deref().map(read_known).transpose()?;
     let judge = |path: &Path, text: &str| judge(path, text, &options);
     let reports = verdict::run_files(&args.files, args.jobs.map(usize::from), judge)?;

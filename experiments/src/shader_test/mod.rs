@@ -20,8 +20,13 @@ use eggshade::Options;
 
 /// Runs a test's text.
 pub fn run_text(text: &str, options: &Options) -> Outcome {
+    run_text_within(text, options, exec::MAX_STEPS)
+}
+
+/// Runs a test's text with a bound on the instructions that the simulator executes.
+pub fn run_text_within(text: &str, options: &Options, steps: u64) -> Outcome {
     match parse::parse(text) {
-        Ok(script) => exec::run(&script, options, exec::MAX_STEPS),
+        Ok(script) => exec::run(&script, options, steps),
         Err(reason) => Outcome::new(Verdict::Fail, reason),
     }
 }
