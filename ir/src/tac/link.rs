@@ -94,6 +94,10 @@ pub fn link(vertex: &Program, fragment: &Program) -> Result<Linked, Vec<LinkErro
         let message = format!("a vertex and a fragment shader are needed, not {} and {}", vertex.stage, fragment.stage);
         return Err(vec![LinkError { code: "link-stages", message, lines: (0, 0) }]);
     }
+    if (vertex.version == 100) != (fragment.version == 100) {
+        let message = "a GLSL ES and a desktop GLSL shader make no program together".to_owned();
+        return Err(vec![LinkError { code: "link-versions", message, lines: (0, 0) }]);
+    }
     let by_name: FxHashMap<&str, Var> = vertex.vars.iter().map(|(v, d)| (d.name.as_str(), v)).collect();
     let (vertex_uses, fragment_uses) = (Uses::new(vertex), Uses::new(fragment));
     let mut links = Vec::new();
@@ -120,6 +124,12 @@ pub fn link(vertex: &Program, fragment: &Program) -> Result<Linked, Vec<LinkErro
         if let Some(error) = mismatch(other, decl, is_varying) {
             errors.push(error);
             continue;
+        }
+        // programs declare one uniform for all their shaders and use it in one: only that the
+        // stages disagree on a value that both read is an error
+        let both_read = fragment_uses.read.contains(&var) && vertex_uses.read.contains(&other_var);
+        if !is_varying && both_read {
+            errors.extend(precision_mismatch(other, decl));
         }
         if is_varying && fragment_uses.read.contains(&var) {
             if !vertex_uses.written.contains(&other_var) {
@@ -208,18 +218,21 @@ fn mismatch(vertex: &VarDecl, fragment: &VarDecl, is_varying: bool) -> Option<Li
     if is_varying && vertex.centroid != fragment.centroid && !name.starts_with("gl_") {
         return error("link-centroid-mismatch", format!("varying `{name}` is centroid in one shader only"));
     }
-    if let (false, Some(a), Some(b)) = (is_varying, vertex.precision, fragment.precision)
-        && a != b
-    {
-        let (a, b) = (a.keyword(), b.keyword());
-        let message = format!("uniform `{name}` is {a} in the vertex shader and {b} in the fragment shader");
-        return error("link-precision-mismatch", message);
-    }
     let both = !vertex.init.is_empty() && !fragment.init.is_empty();
     if both && vertex.init != fragment.init {
         return error("link-initializer-mismatch", format!("uniform `{name}` has two initial values"));
     }
     None
+}
+
+/// A uniform of two precisions (GLSL ES 1.00, 4.5.3).
+fn precision_mismatch(vertex: &VarDecl, fragment: &VarDecl) -> Option<LinkError> {
+    let (a, b) = (vertex.precision?, fragment.precision?);
+    (a != b).then(|| {
+        let (name, a, b) = (&fragment.name, a.keyword(), b.keyword());
+        let message = format!("uniform `{name}` is {a} in the vertex shader and {b} in the fragment shader");
+        LinkError { code: "link-precision-mismatch", message, lines: (vertex.line, fragment.line) }
+    })
 }
 
 /// Which variables the code that `main` reaches reads and writes.
@@ -421,9 +434,14 @@ mod tests {
             codes("varying vec2 v centroid\nfunc main() {\n}", &format!("varying vec2 v\n{read}")),
             ["link-centroid-mismatch"]
         );
-        let of = |precision: &str| format!("uniform float u{precision}\nfunc main() {{\n}}");
-        assert_eq!(codes(&of(" highp"), &of(" mediump")), ["link-precision-mismatch"]);
-        assert!(!codes(&of(" highp"), &of("")).contains(&"link-precision-mismatch"));
+        let used = "func main() {\nMOV t.x, u.x\n}";
+        let of = |precision: &str, body: &str| format!("uniform float u{precision}\ntemp float t\n{body}");
+        let mismatch = |a: String, b: String| codes(&a, &b).contains(&"link-precision-mismatch");
+        assert!(mismatch(of(" highp", used), of(" mediump", used)));
+        assert!(!mismatch(of(" highp", used), of(" mediump", "func main() {\n}")));
+        assert!(!mismatch(of(" highp", "func main() {\n}"), of(" mediump", used)));
+        assert!(!mismatch(of(" highp", used), of("", used)));
+        assert_eq!(codes("version 100\nfunc main() {\n}", "func main() {\n}"), ["link-versions"]);
         assert_eq!(
             codes("uniform vec3 u\nfunc main() {\n}", "uniform vec4 u\nfunc main() {\n}"),
             ["link-type-mismatch"]
