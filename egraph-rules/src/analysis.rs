@@ -228,6 +228,8 @@ pub struct Shader {
     pub doms: SecondaryMap<Block, Option<Home>>,
     /// Arrangements of a chain that are tried (0 to 5).
     pub arrangements: usize,
+    /// How often facts of two classes, or of a class and one of its nodes, were joined.
+    pub merges: u64,
 }
 
 impl Default for Shader {
@@ -239,6 +241,7 @@ impl Default for Shader {
             vars: SecondaryMap::new(),
             doms: SecondaryMap::new(),
             arrangements: 5,
+            merges: 0,
         }
     }
 }
@@ -399,6 +402,7 @@ impl Analysis<Node> for Shader {
 
     fn merge(&mut self, to: &mut Facts, from: Facts) -> DidMerge {
         debug_assert_eq!(to.width, from.width, "a class has one width");
+        self.merges += 1;
         let old = to.clone();
         for (a, b) in to.lanes.iter_mut().zip(from.lanes) {
             // Known lanes may differ by rounding above `strict`; the first stays.

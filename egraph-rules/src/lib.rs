@@ -39,6 +39,7 @@ use rules::{Group, Phase, Registry, Rule};
 use saturate::{Budget, Limits, PhaseReport, RuleSet, RuleStats, Stop};
 use std::fmt;
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 use to_egraph::EnterError;
 
 /// What to do.
@@ -98,6 +99,10 @@ pub struct Report {
     pub pack: PackStats,
     /// Cost of the tree extractor's choice, shared values counted once.
     pub tree_cost: u64,
+    /// How often facts were joined before the polish phase.
+    pub merges: u64,
+    /// Time of each part, in order. No decision depends on it.
+    pub times: Vec<(&'static str, Duration)>,
     /// What extraction did, without rewriting and with it.
     pub plan: [PlanReport; 2],
     /// Why the function was left as it was, if it was.
@@ -177,10 +182,12 @@ pub fn optimize(func: &mut Function<'_>, costs: &CostTable, options: &Options) -
         .iter()
         .filter(|r| r.level <= options.level && options.groups.contains(&r.group) && r.fits(options.eval))
         .collect();
+    let mut clock = Clock { start: Instant::now(), times: Vec::new() };
     let entered = to_egraph::enter(func, options.eval, options.level, options.limits.arrangements);
     let to_egraph::Entered { mut egraph, class_of } = entered.map_err(Error::Enter)?;
     let blocks = Blocks::new(func);
     let mut report = Report::default();
+    clock.lap("enter");
 
     let mode = if options.groups.contains(&Group::Pack) { options.pack.mode } else { PackMode::Off };
     let pack = PackOptions { mode, ..options.pack };
@@ -201,6 +208,7 @@ pub fn optimize(func: &mut Function<'_>, costs: &CostTable, options: &Options) -
         road.consider(egraph.clone(), PackStats::default(), plain)?;
         report.plan[0] = road.best.as_ref().map(|b| b.report).unwrap_or_default();
     }
+    clock.lap("plan-plain");
 
     let mut rules = RuleSet::new(chosen);
     let limits = &options.limits;
@@ -210,17 +218,24 @@ pub fn optimize(func: &mut Function<'_>, costs: &CostTable, options: &Options) -
     if options.saturate {
         let budget = budget(limits.saturate_turns, limits.saturate_nodes);
         report.phases.push(rules.run(&mut egraph, "saturate", None, budget));
+        clock.lap("saturate");
+        report.merges = egraph.analysis.merges;
         report.phases.extend(road.consider_packed(egraph, &mut rules, None)?);
     } else {
         let polish = Some(budget(limits.polish, cap));
         report.phases.push(rules.run(&mut egraph, "simplify", Some(Phase::Simplify), budget(limits.simplify, cap)));
+        clock.lap("simplify");
         report.phases.push(rules.run(&mut egraph, "algebra", Some(Phase::Algebra), budget(limits.algebra, cap)));
+        clock.lap("algebra");
+        report.merges = egraph.analysis.merges;
         report.phases.extend(road.consider_packed(egraph, &mut rules, polish)?);
     }
+    clock.lap("pack-polish-plan");
     report.rules = rules.into_stats();
     let Road { best, kept, .. } = road;
     let Some(best) = best else {
         report.kept = kept;
+        report.times = clock.times;
         return Ok(report);
     };
     report.nodes = best.egraph.total_number_of_nodes();
@@ -232,7 +247,22 @@ pub fn optimize(func: &mut Function<'_>, costs: &CostTable, options: &Options) -
         report.dumps.push((dump, dump.write(&best.egraph, func, &best.graph, &best.choice)));
     }
     from_egraph::place(func, &blocks, &best.graph, &best.choice);
+    clock.lap("place");
+    report.times = clock.times;
     Ok(report)
+}
+
+/// Times the parts for the report.
+struct Clock {
+    start: Instant,
+    times: Vec<(&'static str, Duration)>,
+}
+
+impl Clock {
+    fn lap(&mut self, name: &'static str) {
+        let now = Instant::now();
+        self.times.push((name, now - std::mem::replace(&mut self.start, now)));
+    }
 }
 
 /// A plan and where it comes from.

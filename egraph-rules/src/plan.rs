@@ -84,6 +84,8 @@ pub struct PlanReport {
     pub classes: usize,
     /// Legal nodes in them.
     pub nodes: usize,
+    /// How often a node was looked at to find where it can be known.
+    pub visits: u64,
     /// The extractor's cost, shared values once.
     pub dag_cost: u64,
     /// The price of the extractor's choice.
@@ -134,6 +136,7 @@ pub fn choose(
     let mut report = PlanReport {
         classes: graph.classes.len(),
         nodes: graph.nodes.len(),
+        visits: graph.visits,
         dag_cost: selection.dag_cost,
         ..PlanReport::default()
     };

@@ -25,5 +25,6 @@ pub mod row;
 pub mod run;
 pub mod shader_test;
 pub mod stats;
+pub mod straight;
 pub mod table;
 pub mod verdict;

@@ -218,8 +218,13 @@ fn notes(args: &CompileArgs, built: &Built) {
         for (name, time) in &built.compiled.times {
             row(name, *time);
             if *name == "passes" {
+                let mut egraph = built.compiled.egraph.iter();
                 for run in &built.compiled.passes.runs {
                     row(&format!("  {}", run.name), run.time);
+                    let report = if run.name == "egraph" { egraph.next() } else { None };
+                    if let Some(report) = report {
+                        report.times.iter().for_each(|(part, time)| row(&format!("    {part}"), *time));
+                    }
                 }
             }
         }

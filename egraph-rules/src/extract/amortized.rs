@@ -6,12 +6,11 @@
 //! counts by its share: its cost divided by its users, half of it, or nothing at all. The shares
 //! follow the plan and the plan the shares, for a few rounds; the best plan on the way is kept.
 //!
-//! Classes are settled in the order of their cost (Knuth, "A generalization of Dijkstra's
-//! algorithm", 1977), and a node counts only when all its operands are settled: so no choice is in a
-//! circle, even where discounts make an operand dearer than its user.
+//! Classes are settled in the order of their cost, and a node counts only when all its operands are
+//! settled: so no choice is in a circle, even where discounts make an operand dearer than its user.
 
 use super::graph::{ClassId, Graph, NodeId};
-use super::sweep::Parents;
+use super::settle::{Settled, Waiting};
 use super::{Choice, topological};
 use crate::cost::node_cost;
 use crate::lang::Head;
@@ -19,8 +18,6 @@ use crate::price::{Price, Scratch, price_in};
 use cranelift_entity::SecondaryMap;
 use ir::Op;
 use ir::cost::CostTable;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 
 /// Rounds from one start.
 const ROUNDS: usize = 6;
@@ -63,36 +60,21 @@ pub fn reselect(graph: &Graph, costs: &CostTable, choice: &mut Choice) -> Option
 struct Search<'a> {
     graph: &'a Graph,
     costs: &'a CostTable,
-    parents: Parents,
-    /// How many different operands a node has.
-    kids: SecondaryMap<NodeId, u32>,
-    /// Nodes without operands, with their costs.
-    leaves: Vec<Reverse<(u64, NodeId)>>,
+    waiting: Waiting,
     /// Costs of nodes that do not depend on the plan.
     fixed: SecondaryMap<NodeId, u64>,
 }
 
 impl<'a> Search<'a> {
     fn new(graph: &'a Graph, costs: &'a CostTable) -> Search<'a> {
-        let mut search = Search {
-            graph,
-            costs,
-            parents: Parents::new(graph),
-            kids: SecondaryMap::with_capacity(graph.nodes.len()),
-            leaves: Vec::new(),
-            fixed: SecondaryMap::with_capacity(graph.nodes.len()),
-        };
+        let mut fixed = SecondaryMap::with_capacity(graph.nodes.len());
         let none = Choice::with_default(None.into());
         for (node, data) in &graph.nodes {
-            search.kids[node] = data.distinct_kids().count() as u32;
             if data.head != Head::Op(Op::Cat) {
-                search.fixed[node] = node_cost(graph, costs, node, &none);
-            }
-            if data.kids.is_empty() {
-                search.leaves.push(Reverse((search.fixed[node], node)));
+                fixed[node] = node_cost(graph, costs, node, &none);
             }
         }
-        search
+        Search { graph, costs, waiting: Waiting::new(graph), fixed }
     }
 
     fn cost(&self, node: NodeId, plan: &Choice) -> u64 {
@@ -113,36 +95,19 @@ impl<'a> Search<'a> {
                 users[kid] += 1;
             }
         }
-        let mut waits = self.kids.clone();
-        let mut cost: SecondaryMap<ClassId, Option<u64>> = SecondaryMap::with_capacity(graph.classes.len());
-        let mut choice = Choice::with_default(None.into());
-        choice.resize(graph.classes.len());
-        let mut heap = BinaryHeap::from(self.leaves.clone());
-        while let Some(Reverse((total, node))) = heap.pop() {
-            let class = graph.nodes[node].class;
-            if cost[class].is_some() {
-                continue;
+        let settled = self.waiting.settle(graph, |node, below: &Settled<u64>| {
+            let mut sum = self.cost(node, plan);
+            for kid in graph.nodes[node].distinct_kids() {
+                let full = below.rank[kid].unwrap_or(u64::MAX);
+                sum = sum.saturating_add(match (share, users[kid]) {
+                    (_, 0) => full,
+                    (Share::ByUsers, n) => full / n,
+                    (Share::Half, _) => full / 2,
+                    (Share::Free, _) => full / 64,
+                });
             }
-            cost[class] = Some(total);
-            choice[class] = node.into();
-            for &parent in self.parents.of(class) {
-                waits[parent] -= 1;
-                if waits[parent] > 0 || cost[graph.nodes[parent].class].is_some() {
-                    continue;
-                }
-                let mut sum = self.cost(parent, plan);
-                for kid in graph.nodes[parent].distinct_kids() {
-                    let full = cost[kid].unwrap_or(u64::MAX);
-                    sum = sum.saturating_add(match (share, users[kid]) {
-                        (_, 0) => full,
-                        (Share::ByUsers, n) => full / n,
-                        (Share::Half, _) => full / 2,
-                        (Share::Free, _) => full / 64,
-                    });
-                }
-                heap.push(Reverse((sum, parent)));
-            }
-        }
-        Some(choice)
+            sum
+        });
+        Some(settled.choice)
     }
 }

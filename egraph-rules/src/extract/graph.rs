@@ -145,6 +145,8 @@ pub struct Graph {
     pub roots: Vec<Root>,
     /// The class of a value that roots use.
     pub class_of: FxHashMap<Value, ClassId>,
+    /// How often a node was looked at to find where it can be known.
+    pub visits: u64,
 }
 
 /// Why no graph could be built.
@@ -320,7 +322,9 @@ impl Graph {
         let mut homes = Homes { blocks, defs: definition_points(func), places: SecondaryMap::new() };
         let parents = Parents::new(&self);
         let mut sweep = Sweep::new(self.nodes.len(), &parents);
+        let mut visits = 0;
         while let Some(node) = sweep.next() {
+            visits += 1;
             let node = &self.nodes[node];
             let mut changed = false;
             for place in homes.of_node(node) {
@@ -333,7 +337,7 @@ impl Graph {
         let need = self.needs(&homes);
         let legal = |node: &GraphNode| need[node.class].is_some_and(|point| homes.is_legal(node, point));
         let alive = self.alive(&parents, &legal);
-        let mut graph = Graph::default();
+        let mut graph = Graph { visits, ..Graph::default() };
         let mut number: FxHashMap<ClassId, ClassId> = FxHashMap::default();
         for (class, data) in &self.classes {
             if alive[class] {

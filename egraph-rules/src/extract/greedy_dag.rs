@@ -32,6 +32,10 @@ struct CostSet {
 /// the tree's choice is taken instead.
 const MAX_CLASSES: usize = 16_384;
 
+/// Sums over sets of up to this many classes are taken afresh each time, so that they follow changes
+/// below.
+const MAX_SUMMED: u32 = 1024;
+
 /// Updates a class at most this often for each of its nodes, so that costs that depend on what is
 /// chosen below cannot keep the worklist busy for ever.
 const MAX_UPDATES: u32 = 8;
@@ -122,10 +126,14 @@ fn cost_set(
             *to |= from;
         }
     }
-    let mut total = own_cost;
-    let mut count = 1;
+    // Long sets: only what the largest operand does not reach is added to that one's sum, or the work
+    // for a chain would be the square of its length.
+    let largest = data.kids.iter().map(|&kid| &sets[kid]).max_by_key(|set| set.count);
+    let paid = largest.filter(|set| set.count > MAX_SUMMED);
+    let mut total = own_cost.saturating_add(paid.map_or(0, |set| set.total));
+    let mut count = 1 + paid.map_or(0, |set| set.count);
     for (i, &bits) in reached.iter().enumerate() {
-        let mut left = bits;
+        let mut left = bits & !paid.and_then(|set| set.reached.get(i)).copied().unwrap_or(0);
         while left != 0 {
             let class = ClassId::new(i * 64 + left.trailing_zeros() as usize);
             total = total.saturating_add(own[class]);

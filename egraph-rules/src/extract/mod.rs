@@ -17,6 +17,7 @@ pub mod greedy_dag;
 pub mod improve;
 mod issues;
 pub mod seeds;
+mod settle;
 pub mod share;
 mod sweep;
 pub mod tree;

@@ -4,6 +4,7 @@
 //! free; here the plan says so, so that selection need not find it again.
 
 use super::graph::{ClassId, Graph, Kids, Outside};
+use super::improve::Effort;
 use super::seeds::{Homes, Places};
 use super::{Choice, topological};
 use crate::lang::Head;
@@ -28,6 +29,7 @@ pub fn share_gathers(graph: &mut Graph, choice: &mut Choice, costs: &CostTable, 
         plan.order.iter().copied().filter(|&c| plan.kind[c] == Some(Kind::Gather)).take(MAX_GATHERS).collect();
     let lanes: Vec<Vec<Lane>> = all.iter().map(|&c| gathered(graph, choice, &plan, c)).collect();
     let mut gone = vec![false; all.len()];
+    let mut effort = Effort::default();
     for (i, &small) in all.iter().enumerate() {
         for (j, &large) in all.iter().enumerate() {
             let wider = (lanes[j].len(), std::cmp::Reverse(j)) > (lanes[i].len(), std::cmp::Reverse(i));
@@ -37,6 +39,9 @@ pub fn share_gathers(graph: &mut Graph, choice: &mut Choice, costs: &CostTable, 
             let picks: Option<Vec<u8>> =
                 lanes[i].iter().map(|l| lanes[j].iter().position(|m| m == l).map(|at| at as u8)).collect();
             let Some(picks) = picks else { continue };
+            if !effort.take(plan.order.len()) {
+                return Some(shared);
+            }
             let old = choice[small];
             let head = Head::Swz(Swizzle::new(&picks));
             let node = graph.add_node(small, head, Kids::from_slice(&[large]), Outside::Register);
