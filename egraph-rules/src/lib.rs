@@ -214,7 +214,10 @@ pub fn optimize(func: &mut Function<'_>, costs: &CostTable, options: &Options) -
     let limits = &options.limits;
     let nodes = egraph.total_size();
     let cap = (nodes * limits.growth).max(limits.floor).min(limits.nodes).max(nodes * 2);
-    let budget = |turns, nodes| Budget { turns, nodes, matches: limits.matches, rest: limits.rest };
+    let budget = |turns, cap| {
+        let (turns, matches) = limits.for_size(turns, nodes);
+        Budget { turns, nodes: cap, matches, rest: limits.rest }
+    };
     if options.saturate {
         let budget = budget(limits.saturate_turns, limits.saturate_nodes);
         report.phases.push(rules.run(&mut egraph, "saturate", None, budget));

@@ -29,6 +29,8 @@ pub struct Limits {
     pub matches: usize,
     /// Turns of the first rest.
     pub rest: usize,
+    /// Graphs of more nodes than this get fewer turns ([`Limits::for_size`]).
+    pub large: usize,
     /// Arrangements of a chain (0 to 5).
     pub arrangements: usize,
     /// Nodes at which `saturate` mode gives up.
@@ -48,10 +50,25 @@ impl Default for Limits {
             polish: 4,
             matches: 1_000,
             rest: 5,
+            large: 4_000,
             arrangements: 5,
             saturate_nodes: 50_000,
             saturate_turns: 200,
         }
+    }
+}
+
+impl Limits {
+    /// Turns of a phase and matches of a rule in a turn for a graph that starts with so many nodes.
+    ///
+    /// A turn looks at the whole graph, so that the work of all turns would grow with the square of a
+    /// large program's size when turns end a phase and matches send most rules to rest. Above `large`
+    /// nodes there are fewer turns, and each takes a share of the graph's matches instead.
+    pub fn for_size(&self, turns: usize, nodes: usize) -> (usize, usize) {
+        if nodes <= self.large {
+            return (turns, self.matches);
+        }
+        ((turns * self.large / nodes).max(3), self.matches.max(nodes / 4))
     }
 }
 
