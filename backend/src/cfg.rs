@@ -15,11 +15,11 @@ pub struct BasicBlock {
     pub loop_depth: u32,
 }
 
-/// Cuts a program into blocks, in order. Unbalanced flow is cut as far as it goes.
+/// Cuts a program into blocks, in order. A `CAL` ends one, so that nothing moves over it. Unbalanced flow is cut as far as it goes.
 pub fn blocks(insts: &[Inst]) -> Vec<BasicBlock> {
     let ends = |op: Opcode| {
-        use Opcode::{Brk, Cont, Else, End, EndLoop, If, Ret};
-        matches!(op, If | Else | EndLoop | Brk | Cont | Ret | End)
+        use Opcode::{Brk, Cal, Cont, Else, End, EndLoop, If, Ret};
+        matches!(op, If | Else | EndLoop | Brk | Cont | Cal | Ret | End)
     };
     let starts = |op: Opcode| matches!(op, Opcode::Loop | Opcode::EndIf);
     let mut at: Vec<usize> = Vec::new();

@@ -1,20 +1,23 @@
 //! The whole road from three-address code to an allocated program.
 
 use crate::alloc::{self, AllocOptions};
+use crate::calls::Frame;
 use crate::egraph_stage::{self, EgraphPass};
 use crate::error::{Error, Resource};
 use crate::isa::Target;
-use crate::mach::Program;
+use crate::mach::{Opcode, Program};
 use crate::pipeline::Pipeline;
 use crate::reflect::{self, Reflection};
 use crate::select::{self, SelectOptions};
-use crate::{cost, estimate, legalize, schedule};
+use crate::{calls, cost, estimate, legalize, schedule};
 use bumpalo::Bump;
 use ir::diag::FileId;
+use ir::func::Module;
 use ir::limits::Limits;
 use ir::pass::{Driver, FunctionPass, Observer, PassCtx, PassError, PassReport};
 use ir::ssa::SsaError;
 use ir::tac;
+use ir::tac::inline::Inline;
 use regalloc::Method;
 use std::time::{Duration, Instant};
 
@@ -68,8 +71,10 @@ pub struct Statistics {
 pub struct Compiled {
     /// The program over temporaries.
     pub program: Program,
-    /// The same over virtual registers.
+    /// `main` over virtual registers.
     pub unallocated: Program,
+    /// The functions that stay called, over virtual registers.
+    pub kept: Vec<Program>,
     /// What a caller must bind.
     pub reflection: Reflection,
     /// Numbers.
@@ -129,7 +134,8 @@ fn run(
     let wants = |name: &str| options.dump_after.iter().any(|d| d == name || d == "*");
 
     // three-address code: verified and inlined
-    let inlined = tac::inline::inline_within(source, &options.limits).map_err(inline_error)?;
+    let policy = policy(pipeline, target);
+    let inlined = tac::inline::inline_by(source, policy, &options.limits).map_err(inline_error)?;
     if wants("inline") {
         dumps.push(("inline".to_owned(), tac::text::print(&inlined)));
     }
@@ -137,42 +143,12 @@ fn run(
 
     // SSA, and the rows of the pipeline
     let arena = Bump::new();
-    let mut func = ir::ssa::build_within(&inlined, &arena, &options.limits).map_err(ssa_error)?;
+    let mut module = ir::ssa::build_module(&inlined, &arena, &options.limits).map_err(ssa_error)?;
     if wants("ssa") {
-        dumps.push(("ssa".to_owned(), ir::text::print(&func)));
+        dumps.extend(module.funcs.iter().map(|f| ("ssa".to_owned(), ir::text::print(f))));
     }
     clock.lap("ssa");
-    let ctx = context(target, pipeline, &options.limits);
-    let rows = pipeline.ssa_rows();
-    let egraph: Vec<EgraphPass> = rows
-        .iter()
-        .filter(|r| **r == "egraph")
-        .map(|_| EgraphPass::new(&pipeline.egraph, options.extra_rules.clone(), &options.dump_egraph))
-        .collect::<Result<_, _>>()?;
-    let mut next_egraph = egraph.iter();
-    let mut passes: Vec<&dyn FunctionPass> = Vec::new();
-    for row in rows {
-        match (row, ir::passes::find(row)) {
-            ("egraph", _) => passes.extend(next_egraph.next().map(|p| p as &dyn FunctionPass)),
-            (_, Some(pass)) => passes.push(pass),
-            (name, None) => return Err(Error::Pipeline(format!("no pass has the name `{name}`"))),
-        }
-    }
-    let mut driver = Driver { verify: options.check, dump_after: options.dump_after.clone(), observer };
-    let mut report = driver.run(&mut func, &passes, &ctx).map_err(pass_error)?;
-    // No target takes a sampler from a register, so this is part of every pipeline.
-    if ir::passes::needs_expand_sampler_indices(&func)
-        && let Some(pass) = ir::passes::find("expand-sampler-indices")
-    {
-        let more = driver.run(&mut func, &[pass], &ctx).map_err(pass_error)?;
-        report.runs.extend(more.runs);
-        report.dumps.extend(more.dumps);
-    }
-    dumps.append(&mut report.dumps);
-    let egraph: Vec<egraph_stage::Report> = egraph.into_iter().filter_map(EgraphPass::into_report).collect();
-    for stage in &egraph {
-        dumps.extend(egraph_stage::dumps(stage));
-    }
+    let Passed { report, egraph } = pass(&mut module, target, pipeline, options, observer, &mut dumps)?;
     clock.lap("passes");
 
     // machine code over virtual registers
@@ -183,24 +159,29 @@ fn run(
         without: if fuse { Vec::new() } else { fusing.collect() },
         keep_lanes_apart: !pipeline.has("merge-lanes"),
     };
-    let mut machine = select::select(&func, target, &how)?;
+    let mut functions = select::select_module(&module, target, &how)?;
+    // the link tree lists the same functions in the same order
+    for (function, node) in functions.iter_mut().zip(tac::link::link_tree(&inlined)) {
+        function.loops = node.loops;
+    }
     clock.lap("select");
-    legalize::legalize(&mut machine, target)?;
+    for function in &mut functions {
+        legalize::legalize(function, target)?;
+    }
     clock.lap("legalize");
     if pipeline.has("schedule") {
-        schedule::schedule(&mut machine, target);
+        functions.iter_mut().for_each(|f| schedule::schedule(f, target));
     }
     clock.lap("schedule");
 
     // registers
-    let unallocated = machine.clone();
     let how = AllocOptions {
         method: Method::parse(&pipeline.regalloc.method).unwrap_or_default(),
         coalesce: pipeline.regalloc.coalesce,
         reuse: options.reuse_registers,
         check: options.check,
     };
-    let allocated = alloc::allocate(&mut machine, target, &how)?;
+    let Allocated { machine, unallocated, kept, stats } = allocate(functions, target, &how)?;
     clock.lap("alloc");
 
     let counts = estimate::count(&machine, target);
@@ -213,15 +194,114 @@ fn run(
         reflection,
         statistics: Statistics {
             counts,
-            temps_bound: u32::from(allocated.bound),
-            moves_removed: allocated.moves_removed,
-            webs: allocated.webs,
+            temps_bound: u32::from(stats.bound),
+            moves_removed: stats.moves_removed,
+            webs: stats.webs,
         },
+        kept,
         passes: report,
         times: clock.times,
         dumps,
         egraph,
     })
+}
+
+/// Calls are inlined wherever there is no instruction for them.
+fn policy(pipeline: &Pipeline, target: &Target) -> Inline {
+    let can_call = target.op(Opcode::Cal).is_some() && target.op(Opcode::Ret).is_some();
+    if can_call { pipeline.inline } else { Inline::All }
+}
+
+/// What the rows of the pipeline did, to all functions.
+struct Passed {
+    report: PassReport,
+    egraph: Vec<egraph_stage::Report>,
+}
+
+/// Runs the rows of the pipeline over each function.
+fn pass(
+    module: &mut Module<'_>,
+    target: &Target,
+    pipeline: &Pipeline,
+    options: &CompileOptions,
+    mut observer: Option<&mut dyn Observer>,
+    dumps: &mut Vec<(String, String)>,
+) -> Result<Passed, Error> {
+    let ctx = context(target, pipeline, &options.limits);
+    let rows = pipeline.ssa_rows();
+    let mut passed = Passed { report: PassReport::default(), egraph: Vec::new() };
+    for func in &mut module.funcs {
+        let egraph: Vec<EgraphPass> = rows
+            .iter()
+            .filter(|r| **r == "egraph")
+            .map(|_| EgraphPass::new(&pipeline.egraph, options.extra_rules.clone(), &options.dump_egraph))
+            .collect::<Result<_, _>>()?;
+        let mut next_egraph = egraph.iter();
+        let mut passes: Vec<&dyn FunctionPass> = Vec::new();
+        for &row in &rows {
+            match (row, ir::passes::find(row)) {
+                ("egraph", _) => passes.extend(next_egraph.next().map(|p| p as &dyn FunctionPass)),
+                (_, Some(pass)) => passes.push(pass),
+                (name, None) => return Err(Error::Pipeline(format!("no pass has the name `{name}`"))),
+            }
+        }
+        let observer = observer.as_mut().map(|o| &mut **o as &mut dyn Observer);
+        let mut driver = Driver { verify: options.check, dump_after: options.dump_after.clone(), observer };
+        let mut report = driver.run(func, &passes, &ctx).map_err(pass_error)?;
+        // No target takes a sampler from a register, so this is part of every pipeline.
+        if ir::passes::needs_expand_sampler_indices(func)
+            && let Some(pass) = ir::passes::find("expand-sampler-indices")
+        {
+            let more = driver.run(func, &[pass], &ctx).map_err(pass_error)?;
+            report.runs.extend(more.runs);
+            report.dumps.extend(more.dumps);
+        }
+        dumps.append(&mut report.dumps);
+        passed.report.runs.append(&mut report.runs);
+        passed.egraph.extend(egraph.into_iter().filter_map(EgraphPass::into_report));
+    }
+    for stage in &passed.egraph {
+        dumps.extend(egraph_stage::dumps(stage));
+    }
+    Ok(passed)
+}
+
+/// The linked program, with what it was made from.
+struct Allocated {
+    machine: Program,
+    unallocated: Program,
+    kept: Vec<Program>,
+    /// Of all functions together.
+    stats: regalloc::Stats,
+}
+
+/// Finds registers for all functions, callees first, and puts them behind each other.
+fn allocate(mut functions: Vec<Program>, target: &Target, how: &AllocOptions) -> Result<Allocated, Error> {
+    let mut before: Vec<Program> = Vec::with_capacity(functions.len());
+    let mut frames: Vec<Frame> = vec![Frame::default(); functions.len()];
+    let mut stats = regalloc::Stats::default();
+    for at in (0..functions.len()).rev() {
+        let function = &mut functions[at];
+        for site in &mut function.calls {
+            site.frame = frames[site.callee as usize].clone();
+        }
+        before.push(function.clone());
+        let (own, frame) = alloc::allocate(function, target, how)?;
+        frames[at] = frame;
+        stats.temps = stats.temps.max(own.temps);
+        stats.bound = stats.bound.max(own.bound);
+        stats.webs += own.webs;
+        stats.moves_removed += own.moves_removed;
+    }
+    before.reverse();
+    let sites: Vec<Frame> = functions.iter().flat_map(|f| f.calls.iter().map(|s| s.frame.clone())).collect();
+    let machine = calls::link(functions);
+    if how.check {
+        calls::check(&machine, &sites)?;
+    }
+    let kept = before.split_off(before.len().min(1));
+    let unallocated = before.pop().unwrap_or_else(|| machine.clone());
+    Ok(Allocated { machine, unallocated, kept, stats })
 }
 
 fn context(target: &Target, pipeline: &Pipeline, limits: &Limits) -> PassCtx {

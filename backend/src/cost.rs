@@ -19,6 +19,9 @@ pub fn cost_table(target: &Target) -> CostTable {
             Op::Sat if target.operands.saturate => Some(OpCost { slots: 0, latency: 0 }),
             Op::UniformAt | Op::InputAt => of(Opcode::Arl),
             Op::Load | Op::Store | Op::StoreOutput => of(Opcode::Mov),
+            Op::Call => of(Opcode::Cal),
+            // a copy at most, and most of them vanish
+            Op::Result => Some(OpCost { slots: 0, latency: 0 }),
             Op::Kil => of(Opcode::Kil),
             Op::Tex => of(Opcode::Tex),
             Op::Txp => of(Opcode::Txp),
@@ -60,7 +63,7 @@ mod tests {
         let costs = cost_table(&Target::builtin("vec4").unwrap());
         let documented = CostTable::default();
         for &op in Op::ALL {
-            if !matches!(op, Op::Kil | Op::Load | Op::Store | Op::StoreOutput) {
+            if !matches!(op, Op::Call | Op::Kil | Op::Load | Op::Store | Op::StoreOutput) {
                 assert_eq!(costs.op(op).map(|c| c.slots), documented.op(op).map(|c| c.slots), "{op}");
             }
         }

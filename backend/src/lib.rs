@@ -9,6 +9,7 @@
 //! ```
 
 pub mod alloc;
+pub mod calls;
 pub mod cfg;
 mod compile;
 pub mod cost;

@@ -9,6 +9,7 @@
 //! Invariants: before allocation temporaries are `Virtual` (and `Local` for indexable arrays);
 //! after it neither file occurs. Control flow is structured and balanced.
 
+use crate::calls::{CallSite, Ports};
 use ir::types::{LANE_NAMES, Stage, TexDim, WriteMask};
 use smallvec::SmallVec;
 use std::fmt;
@@ -102,7 +103,7 @@ opcodes! {
     (EndLoop, "ENDLOOP", 0, Kind::Flow, None, "Next turn."),
     (Brk, "BRK", 0, Kind::Flow, None, "Leaves the innermost loop."),
     (Cont, "CONT", 0, Kind::Flow, None, "Next turn of the innermost loop."),
-    (Cal, "CAL", 0, Kind::Flow, None, "Runs the subroutine at `target`; the compiler inlines and makes none."),
+    (Cal, "CAL", 0, Kind::Flow, None, "Runs the subroutine at `target`."),
     (Ret, "RET", 0, Kind::Flow, None, "Leaves the subroutine, or the program."),
     (Kil, "KIL", 1, Kind::Flow, Some(ir::Op::Kil), "Ends the fragment when any of four lanes is below 0."),
     (End, "END", 0, Kind::Flow, None, "Ends the program."),
@@ -383,7 +384,7 @@ pub struct SamplerBinding {
 }
 
 /// A machine program.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Program {
     /// Vertex or fragment.
     pub stage: Stage,
@@ -407,6 +408,12 @@ pub struct Program {
     pub arrays: Vec<(u32, u32)>,
     /// Temporaries in use, after allocation.
     pub temps: u32,
+    /// What `CAL` instructions pass; empty once linked.
+    pub calls: Vec<CallSite>,
+    /// Loops that the code is called in, beside its own.
+    pub loops: u32,
+    /// What callers pass; none for `main`, and once linked.
+    pub ports: Option<Ports>,
 }
 
 impl Program {
@@ -424,6 +431,9 @@ impl Program {
             locals: 0,
             arrays: Vec::new(),
             temps: 0,
+            calls: Vec::new(),
+            loops: 0,
+            ports: None,
         }
     }
 
@@ -431,16 +441,27 @@ impl Program {
     pub fn renumber_virtuals(&mut self) {
         let mut number = vec![None; self.virtuals.len()];
         let mut widths = Vec::new();
-        for inst in &mut self.insts {
-            let dst = inst.dst.as_mut().map(|d| &mut d.reg);
-            for reg in inst.srcs.iter_mut().map(|s| &mut s.reg).chain(dst) {
-                if reg.file == File::Virtual {
-                    reg.index = *number[reg.index as usize].get_or_insert_with(|| {
-                        widths.push(self.virtuals[reg.index as usize]);
-                        widths.len() as u32 - 1
-                    });
-                }
+        let old = std::mem::take(&mut self.virtuals);
+        let mut name = |reg: &mut Reg| {
+            if reg.file == File::Virtual {
+                reg.index = *number[reg.index as usize].get_or_insert_with(|| {
+                    widths.push(old[reg.index as usize]);
+                    widths.len() as u32 - 1
+                });
             }
+        };
+        for inst in &mut self.insts {
+            inst.srcs.iter_mut().for_each(|s| name(&mut s.reg));
+            inst.dst.iter_mut().for_each(|d| name(&mut d.reg));
+            if let (Opcode::Cal, Some(site)) = (inst.op, inst.target) {
+                let site = &mut self.calls[site as usize];
+                site.args.iter_mut().flatten().for_each(|(reg, _)| name(reg));
+                site.results.iter_mut().for_each(&mut name);
+            }
+        }
+        if let Some(ports) = &mut self.ports {
+            ports.params.iter_mut().flatten().for_each(|(reg, _)| name(reg));
+            ports.results.iter_mut().for_each(&mut name);
         }
         self.virtuals = widths;
     }

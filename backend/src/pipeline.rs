@@ -4,11 +4,14 @@
 //! or one of the back end's own steps, which run after all of those and in a fixed order whatever
 //! their place in the list: `fuse-patterns` (selection may use patterns that fuse operations),
 //! `merge-lanes` (machine instructions that write lanes of one register become one), `schedule`
-//! (order for fewer registers). `inline` runs on three-address code and is always there. Taking a
+//! (order for fewer registers). `inline` runs on three-address code and is always there; the key
+//! `inline` says which calls it takes: `all`, `never`, or `auto` (all unless the shader would get too
+//! large; the default). Taking a
 //! row away, or a rule group of the e-graph stage, is an ablation.
 
 use crate::error::Error;
 use ir::limits::Bound;
+use ir::tac::inline::Inline;
 use ir::types::FpLevel;
 use regalloc::Method;
 use serde::Deserialize;
@@ -130,6 +133,8 @@ struct PipelineFile {
     #[serde(default)]
     fp: Option<String>,
     #[serde(default)]
+    inline: Option<String>,
+    #[serde(default)]
     egraph: EgraphOptions,
     #[serde(default)]
     regalloc: RegallocOptions,
@@ -150,6 +155,8 @@ pub struct Pipeline {
     pub passes: Vec<String>,
     /// What rewrites may assume about floats.
     pub fp: FpLevel,
+    /// Which calls are inlined, on targets that have calls; on others all are.
+    pub inline: Inline,
     /// The e-graph stage's options.
     pub egraph: EgraphOptions,
     /// Register allocation's.
@@ -199,10 +206,16 @@ impl Pipeline {
                 FpLevel::parse(word).ok_or_else(|| Error::Pipeline(format!("fp = \"{word}\": strict, glsl or fast")))?
             }
         };
+        let inline = match &file.inline {
+            None => Inline::default(),
+            Some(word) => Inline::parse(word)
+                .ok_or_else(|| Error::Pipeline(format!("inline = \"{word}\": all, auto or never")))?,
+        };
         let pipeline = Pipeline {
             name: file.name,
             passes: file.passes,
             fp,
+            inline,
             egraph: file.egraph,
             regalloc: file.regalloc,
             unroll: file.unroll,

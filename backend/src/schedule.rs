@@ -8,7 +8,8 @@
 use crate::cfg;
 use crate::isa::Target;
 use crate::mach::{File, Inst, Opcode, Program, Reg};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Larger blocks stay as they are.
@@ -23,6 +24,7 @@ pub fn schedule(program: &mut Program, target: &Target) {
         return;
     }
     let live_out = live_out(program, &blocks);
+    let pinned = Pinned::new(program);
     for (block, live) in blocks.iter().zip(&live_out) {
         let fixed = |i: &Inst| i.op.is_flow();
         let mut range = block.insts.clone();
@@ -36,7 +38,7 @@ pub fn schedule(program: &mut Program, target: &Target) {
             let after = &program.insts[range.end..block.insts.end];
             let mut live = live.clone();
             after.iter().for_each(|i| reads(i, |bit| live.set(bit)));
-            reorder(program, range, &live, target);
+            reorder(program, range, &live, &pinned, target);
         }
     }
 }
@@ -139,7 +141,34 @@ fn cells(inst: &Inst, mut visit: impl FnMut(Cell, bool)) {
     }
 }
 
-fn graph(insts: &[Inst], target: &Target) -> Graph {
+/// Virtual registers that a call pins: a call's results are read before the next call's arguments are
+/// written, since both may sit in one place.
+struct Pinned {
+    results: FxHashSet<u32>,
+    args: FxHashSet<u32>,
+}
+
+impl Pinned {
+    fn new(program: &Program) -> Pinned {
+        let args = program.calls.iter().flat_map(|c| c.args.iter().flatten());
+        let results = program.calls.iter().flat_map(|c| &c.results);
+        Pinned { results: results.map(|r| r.index).collect(), args: args.map(|(r, _)| r.index).collect() }
+    }
+
+    /// The cell that stands for all places of calls.
+    fn cells(&self, inst: &Inst, mut visit: impl FnMut(Cell, bool)) {
+        let places = (Reg::new(File::Sampler, 1), 0);
+        let is = |set: &FxHashSet<u32>, reg: Reg| reg.file == File::Virtual && set.contains(&reg.index);
+        if !self.results.is_empty() && inst.srcs.iter().any(|s| is(&self.results, s.reg)) {
+            visit(places, false);
+        }
+        if !self.args.is_empty() && inst.dst.is_some_and(|d| is(&self.args, d.reg)) {
+            visit(places, true);
+        }
+    }
+}
+
+fn graph(insts: &[Inst], pinned: &Pinned, target: &Target) -> Graph {
     let mut succs: Vec<Vec<u32>> = vec![Vec::new(); insts.len()];
     let mut preds = vec![0u32; insts.len()];
     let mut last: FxHashMap<Cell, (Option<u32>, Vec<u32>)> = FxHashMap::default();
@@ -151,21 +180,24 @@ fn graph(insts: &[Inst], target: &Target) -> Graph {
                 preds[i as usize] += 1;
             }
         };
-        cells(inst, |cell, write| {
+        let mut touched: SmallVec<[(Cell, bool); 8]> = SmallVec::new();
+        cells(inst, |cell, write| touched.push((cell, write)));
+        pinned.cells(inst, |cell, write| touched.push((cell, write)));
+        for &(cell, write) in &touched {
             let (writer, readers) = last.entry(cell).or_default();
             writer.iter().for_each(|&w| edge(w));
             if write {
                 readers.drain(..).for_each(&mut edge);
             }
-        });
-        cells(inst, |cell, write| {
+        }
+        for (cell, write) in touched {
             let (writer, readers) = last.entry(cell).or_default();
             if write {
                 *writer = Some(i);
             } else {
                 readers.push(i);
             }
-        });
+        }
     }
     let mut height = vec![0; insts.len()];
     for i in (0..insts.len()).rev() {
@@ -218,9 +250,9 @@ fn quality(insts: &[Inst], order: &[u32], live_out: &Lanes, target: &Target) -> 
     (peak, end.max(now))
 }
 
-fn reorder(program: &mut Program, range: Range<usize>, live_out: &Lanes, target: &Target) {
+fn reorder(program: &mut Program, range: Range<usize>, live_out: &Lanes, pinned: &Pinned, target: &Target) {
     let insts = &program.insts[range.clone()];
-    let graph = graph(insts, target);
+    let graph = graph(insts, pinned, target);
     let old: Vec<u32> = (0..insts.len() as u32).collect();
     let mut best = (quality(insts, &old, live_out, target), old);
     for pressure_first in [true, false] {

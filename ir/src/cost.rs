@@ -58,7 +58,7 @@ impl Default for CostTable {
         for &op in Op::ALL {
             let (slots, latency) = match op {
                 Op::Neg | Op::Abs | Op::Sat | Op::Swz | Op::Cat | Op::Const | Op::Undef => (0, 0),
-                Op::Input | Op::Uniform => (0, 0),
+                Op::Input | Op::Uniform | Op::Result => (0, 0),
                 Op::Sin | Op::Cos => (4, 8),
                 Op::Rcp | Op::Rsq | Op::Ex2 | Op::Lg2 => (1, 4),
                 Op::Tex | Op::Txp | Op::Txb | Op::Txl => (1, 20),

@@ -9,8 +9,14 @@
 //!   reaches one.
 //! - A loop header carries its `loop_merge`. A jump to the header from inside the loop starts the
 //!   next turn, a jump to the merge leaves it. There are no other ways in or out.
-//! - Functions are inlined and `return` is lowered before SSA, so one `Return` ends the function,
-//!   with all `StoreOutput` of the shader in front of it.
+//! - `return` is lowered before SSA, so one `Return` ends the function, with all `StoreOutput` of it
+//!   in front.
+//!
+//! Calls: most functions are inlined before SSA. One that stays called has a [`Signature`]: the
+//! elements of the program's variables that it is given and those that it gives back. Inside it,
+//! `Input` reads an argument and `StoreOutput` leaves a result; its caller has a `Call` with one
+//! operand an argument, and a `Result` for each element that it wants behind it. So values only
+//! travel by name of the variable, and nothing else is shared but uniforms, inputs and samplers.
 //!
 //! ```text
 //!   header(i) --> branch c --> body --> header(i + 1)      loop_merge(header) = exit
@@ -35,7 +41,7 @@ pub enum Imm {
     Lit(Literal),
     /// `Swz`.
     Swz(Swizzle),
-    /// `Input Uniform InputAt UniformAt Load Store`: element `elem` of `var` (plus the first
+    /// `Input Uniform InputAt UniformAt Load Store Result`: element `elem` of `var` (plus the first
     /// operand for the indexed ones).
     Elem {
         /// The variable.
@@ -43,6 +49,8 @@ pub enum Imm {
         /// The constant part of the index.
         elem: u32,
     },
+    /// `Call`: which entry of [`Function::callees`].
+    Callee(u32),
     /// `StoreOutput`.
     Out {
         /// The output.
@@ -145,14 +153,45 @@ pub struct BlockData<'a> {
     pub loop_merge: Option<Block>,
 }
 
-/// A shader stage in SSA.
+/// What a kept function and its callers agree on: elements of the program's variables.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Signature {
+    /// Values at the start, in the order of a call's operands.
+    pub args: Vec<(Var, u32)>,
+    /// Values at the end.
+    pub results: Vec<(Var, u32)>,
+}
+
+/// A function that another one calls.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Callee {
+    /// Its place in [`Module::funcs`].
+    pub func: u32,
+    /// Its signature.
+    pub signature: Signature,
+}
+
+/// A shader stage in SSA: `main` first, callers before callees.
+#[derive(Debug)]
+pub struct Module<'a> {
+    /// At least `main`.
+    pub funcs: Vec<Function<'a>>,
+}
+
+/// `main` of a shader stage, or a function that stays called.
 #[derive(Debug)]
 pub struct Function<'a> {
     /// Where lists are allocated.
     pub arena: &'a Bump,
     /// Vertex or fragment.
     pub stage: Stage,
-    /// The program's variables (all kinds; locals only while they are memory).
+    /// What it is called; `main` where the shader starts.
+    pub name: String,
+    /// What callers give and get; none where the shader starts.
+    pub signature: Option<Signature>,
+    /// The functions that it calls.
+    pub callees: Vec<Callee>,
+    /// The program's variables (all kinds; locals only while they are memory or in signatures).
     pub vars: PrimaryMap<Var, VarDecl>,
     /// Instructions; dead ones are in no block.
     pub insts: PrimaryMap<Inst, InstData<'a>>,
@@ -171,11 +210,27 @@ impl<'a> Function<'a> {
         Function {
             arena,
             stage,
+            name: "main".to_owned(),
+            signature: None,
+            callees: Vec::new(),
             vars,
             insts: PrimaryMap::new(),
             values: PrimaryMap::new(),
             blocks: PrimaryMap::new(),
             layout: Vec::new(),
+        }
+    }
+
+    /// Whether an element is one of the function's arguments.
+    pub fn is_argument(&self, var: Var, elem: u32) -> bool {
+        self.signature.as_ref().is_some_and(|s| s.args.contains(&(var, elem)))
+    }
+
+    /// The callee that a `Call` names.
+    pub fn callee(&self, imm: Imm) -> Option<&Callee> {
+        match imm {
+            Imm::Callee(index) => self.callees.get(index as usize),
+            _ => None,
         }
     }
 

@@ -8,13 +8,17 @@
 use crate::entity::{Block, Value, Var};
 use crate::env::{Env, Lod, Outputs, QuadView, TexRequest, project};
 use crate::eval::{self, EvalCfg};
-use crate::func::{BlockCall, Function, Imm, InstData, Terminator};
+use crate::func::{BlockCall, Function, Imm, InstData, Module, Terminator};
 use crate::op::{Op, Shape};
 use cranelift_entity::SecondaryMap;
+use rustc_hash::FxHashMap;
 use std::fmt;
 
 /// Most elements of all arrays in memory.
 pub const MAX_MEMORY: usize = 1 << 20;
+
+/// Most calls in each other; the inliner keeps fewer.
+pub const MAX_CALL_DEPTH: usize = 256;
 
 /// What `Undef` reads as.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -50,6 +54,8 @@ pub enum InterpError {
     StepLimit(u64),
     /// More than [`MAX_MEMORY`] elements of arrays.
     MemoryLimit,
+    /// More than [`MAX_CALL_DEPTH`] calls in each other.
+    CallLimit,
     /// The function breaks an invariant of [`crate::verify`].
     Invalid(String),
 }
@@ -59,6 +65,7 @@ impl fmt::Display for InterpError {
         match self {
             InterpError::StepLimit(steps) => write!(f, "the run exceeds the bound of {steps} steps"),
             InterpError::MemoryLimit => write!(f, "the arrays exceed the bound of {MAX_MEMORY} elements"),
+            InterpError::CallLimit => write!(f, "calls nest deeper than the bound of {MAX_CALL_DEPTH}"),
             InterpError::Invalid(what) => write!(f, "invalid SSA: {what}"),
         }
     }
@@ -83,6 +90,30 @@ pub fn run_in_quad(
     options: InterpOptions,
     view: &mut QuadView<'_>,
 ) -> Result<Outputs, InterpError> {
+    run_funcs(std::slice::from_ref(func), env, options, view)
+}
+
+/// Runs one invocation of a shader with kept functions; derivatives are 0.
+pub fn run_module(module: &Module<'_>, env: &dyn Env, options: InterpOptions) -> Result<Outputs, InterpError> {
+    run_funcs(&module.funcs, env, options, &mut QuadView::alone())
+}
+
+/// Runs the four invocations of a quad of a shader with kept functions.
+pub fn run_module_quad(
+    module: &Module<'_>,
+    envs: [&dyn Env; 4],
+    options: InterpOptions,
+) -> Result<[Outputs; 4], InterpError> {
+    crate::env::run_quad(|position, view| run_funcs(&module.funcs, envs[position], options, view))
+}
+
+fn run_funcs(
+    funcs: &[Function<'_>],
+    env: &dyn Env,
+    options: InterpOptions,
+    view: &mut QuadView<'_>,
+) -> Result<Outputs, InterpError> {
+    let Some(func) = funcs.first() else { return Err(invalid("no functions")) };
     let mut starts = SecondaryMap::new();
     let mut total = 0usize;
     for (var, decl) in &func.vars {
@@ -94,21 +125,58 @@ pub fn run_in_quad(
     if total > MAX_MEMORY {
         return Err(InterpError::MemoryLimit);
     }
-    let mut values = SecondaryMap::with_capacity(func.values.len());
-    values.resize(func.values.len());
+    // so that implicit operations of two functions are told apart
+    let mut sites = Vec::with_capacity(funcs.len());
+    let mut next = 0u32;
+    for func in funcs {
+        sites.push(next);
+        next = next.saturating_add(func.insts.len() as u32);
+    }
     let memory = vec![[0.0; 4]; total];
-    let outputs = Outputs::default();
-    let mut machine = Machine { func, env, options, view, values, starts, memory, outputs };
+    let mut machine = Machine {
+        funcs,
+        sites,
+        func,
+        site: 0,
+        depth: 0,
+        steps: 0,
+        env,
+        options,
+        view,
+        values: fresh_values(func),
+        links: FxHashMap::default(),
+        starts,
+        memory,
+        outputs: Outputs::default(),
+    };
     machine.run()?;
     Ok(machine.outputs)
 }
 
+fn fresh_values(func: &Function<'_>) -> SecondaryMap<Value, [f32; 4]> {
+    let mut values = SecondaryMap::with_capacity(func.values.len());
+    values.resize(func.values.len());
+    values
+}
+
 struct Machine<'a, 'v, 'n> {
+    funcs: &'a [Function<'a>],
+    /// Number of the first site of each function.
+    sites: Vec<u32>,
+    /// The function that runs.
     func: &'a Function<'a>,
+    /// Its first site.
+    site: u32,
+    /// Calls that are open.
+    depth: usize,
+    steps: u64,
     env: &'a dyn Env,
     options: InterpOptions,
     view: &'v mut QuadView<'n>,
     values: SecondaryMap<Value, [f32; 4]>,
+    /// What travels between a function and the one that it calls or that called it: arguments at a
+    /// call, results at a return.
+    links: FxHashMap<(Var, u32), [f32; 4]>,
     /// Where an array's elements start in `memory`.
     starts: SecondaryMap<Var, usize>,
     memory: Vec<[f32; 4]>,
@@ -116,31 +184,55 @@ struct Machine<'a, 'v, 'n> {
 }
 
 impl Machine<'_, '_, '_> {
-    fn run(&mut self) -> Result<(), InterpError> {
+    /// Runs `self.func`; returns whether the invocation ended inside.
+    fn run(&mut self) -> Result<bool, InterpError> {
         let func = self.func;
+        let args = std::mem::take(&mut self.links);
+        let mut results: FxHashMap<(Var, u32), [f32; 4]> = FxHashMap::default();
         let Some(&entry) = func.layout.first() else { return Err(invalid("no blocks")) };
         let mut block: Block = entry;
-        let mut steps = 0u64;
         loop {
             let data = &func.blocks[block];
-            steps += data.insts.len() as u64 + 1;
-            if steps > self.options.max_steps {
+            self.steps += data.insts.len() as u64 + 1;
+            if self.steps > self.options.max_steps {
                 return Err(InterpError::StepLimit(self.options.max_steps));
             }
             for &inst in &data.insts {
                 let data = &func.insts[inst];
-                if data.op.shape() == Shape::Effect {
-                    if self.effect(data)? {
-                        return Ok(());
+                match (data.op, data.imm, data.result.expand()) {
+                    (Op::Call, _, _) => {
+                        if self.call(data)? {
+                            return Ok(true);
+                        }
                     }
-                } else {
-                    let Some(result) = data.result.expand() else { return Err(invalid("no result")) };
-                    self.values[result] = self.value_of(data, result, inst.as_u32())?;
+                    (Op::StoreOutput, Imm::Out { var, elem, mask }, _) if func.signature.is_some() => {
+                        let Some(&value) = data.args.first() else { return Err(invalid("an operand is missing")) };
+                        let to = results.entry((var, elem)).or_default();
+                        mask.lanes().for_each(|l| to[l as usize] = self.values[value][l as usize]);
+                    }
+                    (Op::Input, Imm::Elem { var, elem }, Some(result)) if func.is_argument(var, elem) => {
+                        self.values[result] = args.get(&(var, elem)).copied().unwrap_or_default();
+                    }
+                    (Op::Result, Imm::Elem { var, elem }, Some(result)) => {
+                        self.values[result] = self.links.get(&(var, elem)).copied().unwrap_or_default();
+                    }
+                    (op, ..) if op.shape() == Shape::Effect => {
+                        if self.effect(data)? {
+                            return Ok(true);
+                        }
+                    }
+                    (_, _, Some(result)) => {
+                        self.values[result] = self.value_of(data, result, self.site + inst.as_u32())?;
+                    }
+                    _ => return Err(invalid("no result")),
                 }
             }
             let call: BlockCall<'_> = match data.term {
                 Terminator::None => return Err(invalid("no terminator")),
-                Terminator::Return => return Ok(()),
+                Terminator::Return => {
+                    self.links = results;
+                    return Ok(false);
+                }
                 Terminator::Jump(call) => call,
                 Terminator::Branch { cond, then_call, else_call, .. } => {
                     if self.values[cond][0] != 0.0 {
@@ -157,6 +249,25 @@ impl Machine<'_, '_, '_> {
             }
             block = call.block;
         }
+    }
+
+    /// Runs the callee; returns whether the invocation ended inside.
+    fn call(&mut self, data: &InstData<'_>) -> Result<bool, InterpError> {
+        let Some(callee) = self.func.callee(data.imm) else { return Err(invalid("a call of nothing")) };
+        let index = callee.func as usize;
+        let Some(func) = self.funcs.get(index) else { return Err(invalid("a call of a function that is not here")) };
+        if self.depth >= MAX_CALL_DEPTH {
+            return Err(InterpError::CallLimit);
+        }
+        self.links = callee.signature.args.iter().copied().zip(data.args.iter().map(|&a| self.values[a])).collect();
+        let values = std::mem::replace(&mut self.values, fresh_values(func));
+        let (caller, site) = (self.func, self.site);
+        (self.func, self.site) = (func, self.sites[index]);
+        self.depth += 1;
+        let ended = self.run()?;
+        self.depth -= 1;
+        (self.func, self.site, self.values) = (caller, site, values);
+        Ok(ended)
     }
 
     /// Returns whether the invocation ends here.

@@ -50,6 +50,8 @@ macro_rules! op_table {
             (Load, "load", -1, Leaf, Read, false, Core, "element elem (+ a) of an indexable local array"),
             (Store, "store", -1, Effect, Write, false, Core, "stores the last operand to element elem (+ a) of a local array"),
             (StoreOutput, "store_output", 1, Effect, Write, false, Core, "writes the masked lanes of an output's element, each lane from the same lane of the value"),
+            (Call, "call", -1, Effect, Write, false, Core, "runs a kept function; the operands are its arguments"),
+            (Result, "result", 0, Leaf, Read, false, Core, "what the last call before it in the block left in a variable's element"),
             (Kil, "kil", 1, Effect, Write, false, Core, "ends the fragment when any lane is below 0"),
             (Tex, "tex", -1, Texture, Implicit, false, Core, "texture lookup: coordinates (last lane: shadow reference)"),
             (Txp, "txp", -1, Texture, Implicit, false, Core, "the same with a vec4 whose xyz is divided by w first"),

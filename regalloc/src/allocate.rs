@@ -40,6 +40,7 @@ pub fn run<F: Func + ?Sized>(func: &F, file: &RegFile, options: &Options) -> Res
 fn best_order<F: Func + ?Sized>(func: &F, code: &Code, live: &Liveness, wishes: &[Affinity]) -> Vec<u32> {
     let mut wanted = vec![false; code.vregs.len()];
     wishes.iter().flat_map(|w| [w.dst, w.src]).for_each(|v| wanted[v.as_u32() as usize] = true);
+    wanted.iter_mut().zip(&code.vregs).for_each(|(w, v)| *w |= v.fixed.is_some());
     let webs = Webs::new(code, func.arrays(), live, |v| wanted[v.as_u32() as usize]);
     coalesce::best_order(&webs, wishes)
 }
@@ -84,7 +85,11 @@ impl<F: Func + ?Sized> Job<'_, F> {
             coalesce::coalesce(&mut webs, self.wishes, &self.order, &vec![false; self.wishes.len()]);
         }
         let bound = bound::compute(&webs);
-        let (color, used) = scan::scan(&webs, reuse)?;
+        let (color, used) = match scan::scan(&webs, reuse) {
+            // Merges may have brought fixed values together; without them it is final.
+            Err(RegAllocError::Impossible { .. }) if merge => return self.scan(false, reuse),
+            done => done?,
+        };
         if used > self.limit {
             return Err(self.does_not_fit(used, single, bound));
         }

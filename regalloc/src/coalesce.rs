@@ -8,7 +8,8 @@
 //! other is live, the write is a copy between lanes of the two slots (Chaitin's rule for moves,
 //! taken over everything in the slots): such a copy vanishes, so it destroys nothing.
 //!
-//! **Merging is aggressive**: nothing asks whether the result is still easy to colour. When
+//! A web that becomes fixed must leave the others fixed in that register their lanes; apart from that,
+//! **merging is aggressive**: nothing asks whether the result is still easy to colour. When
 //! colouring fails, [`crate::color`] names the webs that found no room, the cheapest merge is
 //! undone, and everything is tried again.
 
@@ -17,6 +18,7 @@ use crate::func::VReg;
 use crate::liveness::DefPoint;
 use crate::shape::{LaneMap, LaneMaps};
 use crate::web::{Slot, Webs, joint_maps};
+use ir::types::WriteMask;
 use smallvec::SmallVec;
 
 /// A wish that one copy vanish.
@@ -182,13 +184,40 @@ fn plan_merge(webs: &Webs, affinity: &Affinity) -> Option<Plan> {
         if !fits {
             continue;
         }
-        let maps = joint_maps((web_a.maps, wa), (web_b.maps, wb), into, width);
+        let mut maps = joint_maps((web_a.maps, wa), (web_b.maps, wb), into, width);
+        if let Some(reg) = web_a.fixed.or(web_b.fixed) {
+            maps = beside_fixed(webs, reg, (a, b), into, maps);
+        }
         let better = best.is_none_or(|(w, n, ..)| width < w || maps.len() > n);
         if !maps.is_empty() && better {
             best = Some((width, maps.len(), into, maps));
         }
     }
     best.map(|(_, _, into, maps)| Plan { a, b, into, maps })
+}
+
+/// The maps among `maps` of the web that `a` and `b` would become, fixed in `reg`, that leave the other
+/// webs fixed there their lanes. (One that has a choice is left to colouring.)
+fn beside_fixed(webs: &Webs, reg: u16, (a, b): (u32, u32), into: LaneMap, maps: LaneMaps) -> LaneMaps {
+    let mut left = maps;
+    for other in webs.fixed_in(reg).filter(|&w| w != a && w != b) {
+        let other = &webs.webs[other as usize];
+        let (Some(place), true) = (other.maps.first(), other.maps.len() == 1) else { continue };
+        let own = webs.webs[a as usize].slots.iter().zip(0u8..);
+        let joined = webs.webs[b as usize].slots.iter().zip((0u8..4).map(|j| into.lane(j)));
+        for (slot, k) in own.chain(joined) {
+            for (theirs, l) in other.slots.iter().zip(0u8..) {
+                if slot.ranges.overlaps(&theirs.ranges) {
+                    let free = WriteMask(WriteMask::ALL.0 & !(1 << place.lane(l)));
+                    left = left.sending_into(k, free);
+                }
+            }
+        }
+        if left.is_empty() {
+            break;
+        }
+    }
+    left
 }
 
 /// Whether slot `a` and slot `b` may be one (see the module doc).

@@ -83,10 +83,13 @@ pub fn color(webs: &Webs, hints: &Hints, goal: u32, limit: u32) -> Result<Colori
     let live = |&(_, w): &(usize, &Web)| w.is_live() && w.array.is_none();
     let (fixed, free): (Vec<_>, Vec<_>) =
         webs.webs.iter().enumerate().filter(live).partition(|(_, w)| w.fixed.is_some());
-    let number = |list: Vec<(usize, &Web)>| list.into_iter().map(|(i, _)| i as u32).collect();
+    let number = |list: Vec<(usize, &Web)>| -> Vec<u32> { list.into_iter().map(|(i, _)| i as u32).collect() };
+    // Those without a choice of lanes go first.
+    let mut fixed = number(fixed);
+    fixed.sort_by_key(|&w| (webs.webs[w as usize].maps.len(), w));
     let mut arrays: Vec<usize> = (0..webs.arrays.len()).collect();
     arrays.sort_by_key(|&a| Reverse(webs.arrays[a].len()));
-    let problem = Problem { webs, hints, fixed: number(fixed), arrays, free: number(free) };
+    let problem = Problem { webs, hints, fixed, arrays, free: number(free) };
 
     let n = problem.free.len().max(1);
     let mut left = VISITS.max(3 * n);

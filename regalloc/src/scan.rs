@@ -6,6 +6,7 @@
 
 use crate::color::ColorMap;
 use crate::error::RegAllocError;
+use crate::interference::Components;
 use crate::ranges::{Pos, Range, Ranges};
 use crate::web::Webs;
 
@@ -36,6 +37,25 @@ pub fn scan(webs: &Webs, reuse: bool) -> Result<(ColorMap, u32), RegAllocError> 
         regs[reg].union(&held(w));
         color[w as usize] = webs.webs[w as usize].maps.first().map(|map| (reg as u32, map));
     };
+    let live = |w: &u32| webs.webs[*w as usize].is_live() && webs.webs[*w as usize].array.is_none();
+    let all: Vec<u32> = (0..webs.webs.len() as u32).filter(live).collect();
+    let (fixed, mut order): (Vec<u32>, Vec<u32>) =
+        all.into_iter().partition(|&w| webs.webs[w as usize].fixed.is_some());
+    // Several may be fixed in one register, in different lanes; those without a choice go first.
+    let mut fixed = fixed;
+    fixed.sort_by_key(|&w| (webs.webs[w as usize].maps.len(), w));
+    let mut lanes = Components::default();
+    for w in fixed {
+        let web = &webs.webs[w as usize];
+        let reg = u32::from(web.fixed.unwrap_or(0));
+        let Some(map) = lanes.free_maps(reg, web).first() else {
+            let why = "other values fixed in the same register are live with it";
+            return Err(RegAllocError::Impossible { vreg: web.members[0].0, why });
+        };
+        lanes.place(reg, map, web);
+        put(&mut regs, &mut color, reg as usize, w);
+        color[w as usize] = Some((reg, map));
+    }
     for array in &webs.arrays {
         let fixed = array
             .iter()
@@ -45,27 +65,15 @@ pub fn scan(webs: &Webs, reuse: bool) -> Result<(ColorMap, u32), RegAllocError> 
         let base = fixed.unwrap_or_else(|| (0..).find(|&b| fits(&regs, b)).unwrap_or(0));
         array.iter().enumerate().for_each(|(i, &w)| put(&mut regs, &mut color, base + i, w));
     }
-    let live = |w: &u32| webs.webs[*w as usize].is_live() && webs.webs[*w as usize].array.is_none();
-    let mut order: Vec<u32> = (0..webs.webs.len() as u32).filter(live).collect();
-    order.sort_by_key(|&w| (webs.webs[w as usize].fixed.is_none(), webs.webs[w as usize].span(), w));
+    order.sort_by_key(|&w| (webs.webs[w as usize].span(), w));
     // Registers that are held to the very end need not be looked at again.
     let mut first = 0;
     for w in order {
-        match webs.webs[w as usize].fixed {
-            Some(fixed) if !free(&regs, usize::from(fixed), w) => {
-                let vreg = webs.webs[w as usize].members[0].0;
-                let why = "other values fixed in the same register are live with it";
-                return Err(RegAllocError::Impossible { vreg, why });
-            }
-            Some(fixed) => put(&mut regs, &mut color, usize::from(fixed), w),
-            None => {
-                while regs.get(first).is_some_and(|r| r.as_slice() == [Range { start: 0, end: Pos::MAX }]) {
-                    first += 1;
-                }
-                let reg = (first..).find(|&r| free(&regs, r, w)).unwrap_or(first);
-                put(&mut regs, &mut color, reg, w);
-            }
+        while regs.get(first).is_some_and(|r| r.as_slice() == [Range { start: 0, end: Pos::MAX }]) {
+            first += 1;
         }
+        let reg = (first..).find(|&r| free(&regs, r, w)).unwrap_or(first);
+        put(&mut regs, &mut color, reg, w);
     }
     Ok((color, regs.len() as u32))
 }

@@ -12,6 +12,7 @@ use crate::output::Place;
 use crate::ranges::{Pos, Ranges};
 use crate::shape::{LaneMap, LaneMaps};
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
 
 /// One slot of a web.
 #[derive(Clone, Default)]
@@ -65,6 +66,8 @@ pub struct Webs {
     pub home: Vec<(u32, LaneMap)>,
     /// The arrays, as webs in order.
     pub arrays: Vec<Vec<u32>>,
+    /// By register: the virtual registers that are fixed there.
+    fixed: BTreeMap<u16, Vec<u32>>,
 }
 
 impl Webs {
@@ -95,7 +98,19 @@ impl Webs {
             }
         }
         let arrays = arrays.iter().map(|a| a.iter().map(|m| m.as_u32()).collect()).collect();
-        Webs { webs, home, arrays }
+        let mut fixed: BTreeMap<u16, Vec<u32>> = BTreeMap::new();
+        for (w, web) in (0u32..).zip(&webs) {
+            if let Some(reg) = web.fixed {
+                fixed.entry(reg).or_default().push(w);
+            }
+        }
+        Webs { webs, home, arrays, fixed }
+    }
+
+    /// The webs fixed in a register.
+    pub fn fixed_in(&self, reg: u16) -> impl Iterator<Item = u32> + '_ {
+        // at the start each web has the number of its one virtual register, which may since have moved
+        self.fixed.get(&reg).into_iter().flatten().map(|&v| self.home[v as usize].0)
     }
 
     /// The web and slot of a lane.

@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use eggshade::limits::Setting;
+use ir::tac::inline::Inline;
 use ir::types::{FpLevel, Stage};
 use std::path::PathBuf;
 
@@ -100,6 +101,10 @@ fn level(text: &str) -> Result<FpLevel, String> {
     FpLevel::parse(text).ok_or_else(|| "expected strict, glsl or fast".into())
 }
 
+fn inline(text: &str) -> Result<Inline, String> {
+    Inline::parse(text).ok_or_else(|| "expected all, auto or never".into())
+}
+
 /// How to compile: shared by all commands that do.
 #[derive(Args, Debug, Clone)]
 pub struct BuildArgs {
@@ -115,6 +120,10 @@ pub struct BuildArgs {
     /// What rewrites may assume about floats: strict, glsl, fast. Overrides the pipeline's level.
     #[arg(long, value_parser = level)]
     pub fp: Option<FpLevel>,
+    /// Which calls are inlined: all, auto (all unless the shader gets too large), never. Overrides the
+    /// pipeline's choice.
+    #[arg(long, value_parser = inline)]
+    pub inline: Option<Inline>,
     /// More rewrite rules from a file.
     #[arg(long, value_name = "FILE")]
     pub rules: Vec<PathBuf>,

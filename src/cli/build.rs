@@ -23,6 +23,9 @@ pub fn options(args: &BuildArgs, stage: Option<Stage>) -> Result<Options, Stop> 
     if let Some(fp) = args.fp {
         pipeline.fp = fp;
     }
+    if let Some(inline) = args.inline {
+        pipeline.inline = inline;
+    }
     let mut options = Options::new(target, pipeline);
     options.stage = stage;
     options.include = args.include.clone();

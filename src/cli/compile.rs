@@ -182,7 +182,7 @@ fn back(emit: Emit, built: &Built, options: &Options) -> Result<Vec<u8>, Stop> {
         Emit::Egraph => dump("egraph")?,
         Emit::EgraphJson => dump("egraph-json")?,
         Emit::Chosen => dump("chosen")?,
-        Emit::Mach => compiled.unallocated.to_string(),
+        Emit::Mach => functions(built).map(|f| f.to_string()).collect(),
         Emit::Alloc => chart(built, options)?,
         Emit::Bin => return vec4_bits::encode(&compiled.program).map_err(Stop::input),
         Emit::Reflection => {
@@ -193,6 +193,11 @@ fn back(emit: Emit, built: &Built, options: &Options) -> Result<Vec<u8>, Stop> {
     Ok(text.into_bytes())
 }
 
+/// `main` and what stays called, over virtual registers.
+fn functions(built: &Built) -> impl Iterator<Item = &backend::mach::Program> {
+    std::iter::once(&built.compiled.unallocated).chain(&built.compiled.kept)
+}
+
 /// Live ranges and registers.
 fn chart(built: &Built, options: &Options) -> Result<String, Stop> {
     let regalloc = &options.pipeline.regalloc;
@@ -201,7 +206,8 @@ fn chart(built: &Built, options: &Options) -> Result<String, Stop> {
         reuse: options.back.reuse_registers,
         ..backend::alloc::AllocOptions::default()
     };
-    backend::alloc::chart(&built.compiled.unallocated, &options.target, &how).map_err(|e| Stop::input(e.to_string()))
+    let charts = functions(built).map(|f| backend::alloc::chart(f, &options.target, &how));
+    charts.collect::<Result<String, _>>().map_err(|e| Stop::input(e.to_string()))
 }
 
 /// Dumps and times, to standard error.

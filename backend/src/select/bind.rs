@@ -6,19 +6,20 @@
 //! arrays in one row of their own.
 
 use super::{Facts, semantic};
+use crate::calls::Ports;
 use crate::error::{Error, Resource};
 use crate::isa::Target;
 use crate::mach::{Binding, Constant, File, Program, Reg, SamplerBinding};
 use ir::entity::Var;
-use ir::func::{Function, Imm};
+use ir::func::{Function, Imm, InstData};
 use ir::op::Op;
 use ir::tac::VarKind;
-use ir::types::Stage;
+use ir::types::{Stage, WriteMask};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Registers of all bound elements.
+/// Registers of all elements that are bound for the whole shader.
 #[derive(Debug, Default)]
-pub(crate) struct Bindings {
+pub(crate) struct Outside {
     uniforms: BTreeMap<(Var, u32), u32>,
     inputs: BTreeMap<(Var, u32), u32>,
     outputs: BTreeMap<(Var, u32), u32>,
@@ -40,6 +41,11 @@ fn number_inputs(func: &Function<'_>, elements: BTreeSet<(Var, u32)>) -> BTreeMa
     elements.into_iter().map(|e| (e, fixed(&e).or_else(|| free.next()).unwrap_or(u32::MAX))).collect()
 }
 
+fn live_insts<'f>(func: &'f Function<'_>, facts: &'f Facts) -> impl Iterator<Item = &'f InstData<'f>> {
+    let insts = func.layout.iter().flat_map(|&block| func.blocks[block].insts.iter());
+    insts.filter(|&&inst| facts.live[inst]).map(|&inst| &func.insts[inst])
+}
+
 fn number(elements: BTreeSet<(Var, u32)>) -> BTreeMap<(Var, u32), u32> {
     elements.into_iter().zip(0..).collect()
 }
@@ -55,18 +61,19 @@ fn fits(func: &Function<'_>, what: Resource, registers: &BTreeMap<(Var, u32), u3
     Err(Error::DoesNotFit { what, need, limit, line: decl.line, detail })
 }
 
-impl Bindings {
-    pub fn new(func: &Function<'_>, target: &Target, facts: &Facts) -> Result<Bindings, Error> {
-        let mut bindings = Bindings::default();
+impl Outside {
+    /// For all functions of a shader, `main` first.
+    pub fn new(funcs: &[Function<'_>], target: &Target, facts: &[Facts]) -> Result<Outside, Error> {
+        let Some(main) = funcs.first() else { return Err(Error::Internal("a shader without code".to_owned())) };
+        let mut bindings = Outside::default();
         let mut inputs = BTreeSet::new();
         let mut outputs = BTreeSet::new();
         let mut samplers = BTreeSet::new();
         let mut uniforms: Vec<Var> = Vec::new(); // in order of first use
         let mut items: BTreeMap<Var, BTreeSet<u32>> = BTreeMap::new();
-        let all = |var: Var| 0..func.vars[var].elems;
-        for &block in &func.layout {
-            for &inst in func.blocks[block].insts.iter().filter(|&&i| facts.live[i]) {
-                let data = &func.insts[inst];
+        let all = |var: Var| 0..main.vars[var].elems;
+        for (func, facts) in funcs.iter().zip(facts) {
+            for data in live_insts(func, facts) {
                 match (data.op, data.imm) {
                     (Op::Uniform | Op::UniformAt, Imm::Elem { var, elem }) => {
                         let cols = func.vars[var].cols.max(1);
@@ -81,10 +88,12 @@ impl Bindings {
                             used.extend(first..(first + cols).min(func.vars[var].elems));
                         }
                     }
+                    (Op::Input, Imm::Elem { var, elem }) if func.is_argument(var, elem) => {}
                     (Op::Input, Imm::Elem { var, elem }) => {
                         inputs.insert((var, elem));
                     }
                     (Op::InputAt, Imm::Elem { var, .. }) => inputs.extend(all(var).map(|e| (var, e))),
+                    (_, Imm::Out { .. }) if func.signature.is_some() => {}
                     (_, Imm::Out { var, elem, .. }) => {
                         outputs.insert((var, elem));
                     }
@@ -110,20 +119,20 @@ impl Bindings {
                 next += 1;
             }
         }
-        bindings.inputs = number_inputs(func, inputs);
+        bindings.inputs = number_inputs(main, inputs);
         bindings.outputs = number(outputs);
         bindings.samplers = number(samplers);
         let r = &target.registers;
-        fits(func, Resource::Inputs, &bindings.inputs, r.input.count)?;
-        fits(func, Resource::Outputs, &bindings.outputs, r.output.count)?;
-        fits(func, Resource::Samplers, &bindings.samplers, r.sampler.count)?;
-        fits(func, Resource::Constants, &bindings.uniforms, r.constant.count)?;
+        fits(main, Resource::Inputs, &bindings.inputs, r.input.count)?;
+        fits(main, Resource::Outputs, &bindings.outputs, r.output.count)?;
+        fits(main, Resource::Samplers, &bindings.samplers, r.sampler.count)?;
+        fits(main, Resource::Constants, &bindings.uniforms, r.constant.count)?;
         let locals: BTreeMap<(Var, u32), u32> = bindings
             .arrays
             .iter()
-            .map(|(&var, &first)| ((var, 0), first.saturating_add(func.vars[var].elems).saturating_sub(1)))
+            .map(|(&var, &first)| ((var, 0), first.saturating_add(main.vars[var].elems).saturating_sub(1)))
             .collect();
-        fits(func, Resource::Temps, &locals, r.temp.count)?;
+        fits(main, Resource::Temps, &locals, r.temp.count)?;
         Ok(bindings)
     }
 
@@ -190,5 +199,69 @@ impl Bindings {
         constants.sort_by_key(|c| c.0);
         program.constants = constants.into_iter().map(|c| c.1).collect();
         program.arrays = self.arrays(func);
+    }
+}
+
+/// The registers that one function reads and writes: those of the shader, and its own ports.
+pub(crate) struct Bindings<'m> {
+    outside: &'m Outside,
+    args: BTreeMap<(Var, u32), Reg>,
+    results: BTreeMap<(Var, u32), Reg>,
+}
+
+impl<'m> Bindings<'m> {
+    /// With a virtual register of `program` for each argument and result of `func`.
+    pub fn new(outside: &'m Outside, func: &Function<'_>, program: &mut Program) -> Bindings<'m> {
+        let mut bindings = Bindings { outside, args: BTreeMap::new(), results: BTreeMap::new() };
+        if let Some(signature) = &func.signature {
+            let mut make = |&(var, elem): &(Var, u32)| ((var, elem), program.make_virtual(func.vars[var].ty.lanes));
+            bindings.args = signature.args.iter().map(&mut make).collect();
+            bindings.results = signature.results.iter().map(&mut make).collect();
+        }
+        bindings
+    }
+
+    /// The ports, with the lanes of each argument that `program` reads.
+    pub fn ports(&self, func: &Function<'_>, program: &Program) -> Option<Ports> {
+        let signature = func.signature.as_ref()?;
+        let mut read: BTreeMap<Reg, u8> = BTreeMap::new();
+        for inst in &program.insts {
+            for (n, src) in inst.srcs.iter().enumerate() {
+                *read.entry(src.reg).or_default() |= inst.lanes_read(n).0;
+            }
+        }
+        let param = |element| {
+            let reg = *self.args.get(element)?;
+            read.get(&reg).map(|&lanes| (reg, WriteMask(lanes)))
+        };
+        Some(Ports {
+            params: signature.args.iter().map(param).collect(),
+            results: signature.results.iter().filter_map(|e| self.results.get(e).copied()).collect(),
+        })
+    }
+
+    /// A uniform's element.
+    pub fn uniform(&self, var: Var, elem: u32) -> Reg {
+        self.outside.uniform(var, elem)
+    }
+
+    /// An input's element, or an argument.
+    pub fn input(&self, var: Var, elem: u32) -> Reg {
+        self.args.get(&(var, elem)).copied().unwrap_or_else(|| self.outside.input(var, elem))
+    }
+
+    /// An output's element, or a result.
+    pub fn output(&self, var: Var, elem: u32) -> Reg {
+        self.results.get(&(var, elem)).copied().unwrap_or_else(|| self.outside.output(var, elem))
+    }
+
+    /// A sampler's element.
+    pub fn sampler(&self, var: Var, elem: u32) -> u32 {
+        self.outside.sampler(var, elem)
+    }
+
+    /// An element of a local array.
+    pub fn local(&self, var: Var, elem: u32) -> Reg {
+        self.outside.local(var, elem)
     }
 }

@@ -157,7 +157,7 @@ pub(crate) fn cover(
                     Some(r) if readers[r] == Readers::In(block) && !indexes[r] => Cover::Alias,
                     _ => Cover::Special,
                 },
-                Op::Cat | Op::Load | Op::Store | Op::StoreOutput | Op::Kil => Cover::Special,
+                Op::Cat | Op::Load | Op::Store | Op::StoreOutput | Op::Kil | Op::Call | Op::Result => Cover::Special,
                 Op::Tex | Op::Txp | Op::Txb | Op::Txl => Cover::Special,
                 // a sign that some operand will carry, unless only gathers read it: then a longer
                 // pattern may compute it in place

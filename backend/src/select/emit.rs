@@ -1,16 +1,17 @@
 //! Code for single instructions: operands, destinations, the address register.
 
-use super::Facts;
 use super::bind::Bindings;
 use super::cover::{Cover, Covers};
 use super::home::{Home, Homes, NOWHERE};
 use super::literals;
 use super::trace::{Base, Trace, Traces};
+use super::{Called, Facts};
+use crate::calls::CallSite;
 use crate::error::Error;
 use crate::isa::Target;
 use crate::isa::pattern::{EmitArg, EmitDst};
 use crate::mach::{Dst, File, Inst as MachInst, Kind, Opcode, Program, Reg, Rel, Src, TexInfo};
-use ir::entity::{Block, Inst, Value};
+use ir::entity::{Block, Inst, Value, Var};
 use ir::func::{Function, Imm};
 use ir::op::Op;
 use ir::types::WriteMask;
@@ -25,7 +26,10 @@ pub(crate) struct Emitter<'x, 'f, 'a> {
     covers: &'x Covers,
     pub traces: &'x Traces,
     pub homes: &'x Homes,
-    bindings: &'x Bindings,
+    bindings: &'x Bindings<'x>,
+    called: &'x Called<'x>,
+    /// Registers of what the last call left.
+    left: FxHashMap<(Var, u32), Reg>,
     pub program: Program,
     literals: Vec<[u32; 4]>,
     literal_index: FxHashMap<[u32; 4], u32>,
@@ -76,8 +80,10 @@ impl<'x, 'f, 'a> Emitter<'x, 'f, 'a> {
         covers: &'x Covers,
         traces: &'x Traces,
         homes: &'x Homes,
-        bindings: &'x Bindings,
+        bindings: &'x Bindings<'x>,
+        called: &'x Called<'x>,
         program: Program,
+        literals: Vec<[u32; 4]>,
     ) -> Emitter<'x, 'f, 'a> {
         Emitter {
             func,
@@ -87,9 +93,11 @@ impl<'x, 'f, 'a> Emitter<'x, 'f, 'a> {
             traces,
             homes,
             bindings,
+            called,
+            left: FxHashMap::default(),
             program,
-            literals: Vec::new(),
-            literal_index: FxHashMap::default(),
+            literal_index: (0..).zip(&literals).map(|(n, &bits)| (bits, n)).collect(),
+            literals,
             address: [None; 4],
             pinned: 0,
             clock: 0,
@@ -413,8 +421,47 @@ impl<'x, 'f, 'a> Emitter<'x, 'f, 'a> {
                 self.line(Opcode::Mov, place, &[src], data.line);
                 Ok(())
             }
+            (Op::Call, imm) => self.call(imm, data.args, data.line),
+            (Op::Result, Imm::Elem { var, elem }) => {
+                let Some(home) = home else { return Ok(()) };
+                let Some(&reg) = self.left.get(&(var, elem)) else {
+                    return Err(Error::Internal(format!("{inst} reads what no call left")));
+                };
+                self.line(Opcode::Mov, Place::home(home), &[Src::new(reg)], data.line);
+                Ok(())
+            }
             (op, _) => Err(Error::Internal(format!("`{op}` has no code"))),
         }
+    }
+
+    /// The arguments into registers of their own, and the call.
+    fn call(&mut self, imm: Imm, args: &[Value], line: u32) -> Result<(), Error> {
+        let func = self.func;
+        let Some(callee) = func.callee(imm) else { return Err(Error::Internal("a call of nothing".to_owned())) };
+        let mut site = CallSite { callee: callee.func, ..CallSite::default() };
+        for (&value, needed) in args.iter().zip(self.called.args(func, imm)) {
+            if needed.0 == 0 || self.traces.get(value).base == Base::Undef {
+                site.args.push(None);
+                continue;
+            }
+            let src = self.operands(&[value], line)?[0];
+            let reg = self.program.make_virtual(func.ty(value).lanes);
+            let mut place = Place::whole(reg, func.ty(value).lanes);
+            (0..4).filter(|&l| !needed.has(l)).for_each(|l| place.lanes[l as usize] = NOWHERE);
+            self.line(Opcode::Mov, place, &[src], line);
+            site.args.push(Some((reg, *needed)));
+        }
+        for &(var, elem) in &callee.signature.results {
+            let reg = self.program.make_virtual(func.vars[var].ty.lanes);
+            self.left.insert((var, elem), reg);
+            site.results.push(reg);
+        }
+        let mut inst = MachInst::flow(Opcode::Cal, &[], line);
+        inst.target = Some(self.program.calls.len() as u32);
+        self.program.calls.push(site);
+        self.push(inst);
+        self.address = [None; 4]; // the callee loads its own
+        Ok(())
     }
 
     /// The lanes of a `Cat` that are not computed in place: one MOV a source.

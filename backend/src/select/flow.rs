@@ -36,7 +36,7 @@ enum Task<'a> {
 /// Nesting is bounded even where the target has no limit of its own.
 const MAX_NESTING: u32 = 1000;
 
-/// Emits all blocks and `END`.
+/// Emits all blocks and `END`, or `RET` for a function that is called.
 pub(crate) fn emit(e: &mut Emitter<'_, '_, '_>) -> Result<(), Error> {
     let mut work = vec![Task::Go(e.func.entry(), Region::default())];
     while let Some(task) = work.pop() {
@@ -93,7 +93,8 @@ pub(crate) fn emit(e: &mut Emitter<'_, '_, '_>) -> Result<(), Error> {
             }
         }
     }
-    e.push(MachInst::flow(Opcode::End, &[], 0));
+    let last = if e.func.signature.is_some() { Opcode::Ret } else { Opcode::End };
+    e.push(MachInst::flow(last, &[], 0));
     tidy(&mut e.program.insts);
     Ok(())
 }

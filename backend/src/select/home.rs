@@ -10,10 +10,10 @@
 //!   v5 = cat v3, v4
 //! ```
 
-use super::Facts;
 use super::bind::Bindings;
 use super::cover::{Cover, Covers};
 use super::trace::{Base, Traces, def, reads};
+use super::{Called, Facts};
 use crate::isa::Target;
 use crate::isa::pattern::Pattern;
 use crate::mach::{File, Kind, Program, Reg};
@@ -66,6 +66,7 @@ struct Builder<'x, 'f, 'a> {
     facts: &'x Facts,
     covers: &'x Covers,
     traces: &'x Traces,
+    called: &'x Called<'x>,
     demand: SecondaryMap<Value, Demand>,
     homes: SecondaryMap<Value, Option<Home>>,
 }
@@ -81,7 +82,8 @@ impl Homes {
         facts: &Facts,
         covers: &Covers,
         traces: &Traces,
-        bindings: &Bindings,
+        bindings: &Bindings<'_>,
+        called: &Called<'_>,
         program: &mut Program,
     ) -> Homes {
         let mut builder = Builder {
@@ -90,6 +92,7 @@ impl Homes {
             facts,
             covers,
             traces,
+            called,
             demand: SecondaryMap::with_capacity(func.values.len()),
             homes: SecondaryMap::with_capacity(func.values.len()),
         };
@@ -185,6 +188,15 @@ impl Builder<'_, '_, '_> {
                 demanded >>= width;
                 if lanes != 0 {
                     self.read(part, lanes);
+                }
+            }
+            return;
+        }
+        if data.op == Op::Call {
+            let needed = self.called.args(self.func, data.imm);
+            for (&value, lanes) in data.args.iter().zip(needed) {
+                if lanes.0 != 0 {
+                    self.read(value, lanes.0);
                 }
             }
             return;

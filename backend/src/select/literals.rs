@@ -98,11 +98,11 @@ fn subsets(lanes: &[u32]) -> SmallVec<[Key; 16]> {
         .collect()
 }
 
-/// Places all literals after the uniforms.
-pub(crate) fn pool(program: &mut Program, literals: &[[u32; 4]]) {
+/// Places all literals of a shader's functions after the uniforms, which the first one lists.
+pub(crate) fn pool(programs: &mut [Program], literals: &[[u32; 4]]) {
     let is_literal = |reg: Reg| reg.file == File::Const && reg.index >= FIRST;
     let mut needs: Vec<Vec<u32>> = Vec::new();
-    for inst in &program.insts {
+    for inst in programs.iter().flat_map(|p| &p.insts) {
         for (n, src) in inst.srcs.iter().enumerate().filter(|(_, s)| is_literal(s.reg)) {
             let mut lanes: Vec<u32> = Vec::new();
             for lane in inst.lanes_read(n).lanes() {
@@ -119,8 +119,8 @@ pub(crate) fn pool(program: &mut Program, literals: &[[u32; 4]]) {
     for need in needs {
         pool.place(&need);
     }
-    let base = program.constants.len() as u32;
-    for inst in &mut program.insts {
+    let Some(base) = programs.first().map(|main| main.constants.len() as u32) else { return };
+    for inst in programs.iter_mut().flat_map(|p| &mut p.insts) {
         for n in 0..inst.srcs.len() {
             let src = inst.srcs[n];
             if !is_literal(src.reg) {
@@ -139,7 +139,7 @@ pub(crate) fn pool(program: &mut Program, literals: &[[u32; 4]]) {
         }
         inst.normalize();
     }
-    program.constants.extend(pool.regs.into_iter().map(|lanes| {
+    programs[0].constants.extend(pool.regs.into_iter().map(|lanes| {
         let mut bits = [0; 4];
         bits[..lanes.len()].copy_from_slice(&lanes);
         Constant::Literal { bits, used: lanes.len() as u8 }

@@ -33,8 +33,9 @@ use crate::isa::Target;
 use crate::mach::Program;
 use cranelift_entity::SecondaryMap;
 use ir::entity::{Block, Inst, Value};
-use ir::func::{Function, Terminator, ValueDef};
+use ir::func::{Function, Imm, Module, Terminator, ValueDef};
 use ir::op::{Effect, Form};
+use ir::types::WriteMask;
 use std::collections::BTreeMap;
 
 /// How to select.
@@ -106,12 +107,58 @@ impl Facts {
     }
 }
 
-/// Machine code over virtual registers for a function of core operations.
-pub fn select(func: &Function<'_>, target: &Target, options: &SelectOptions) -> Result<Program, Error> {
+/// What is known of the functions that are called: the lanes of each argument that they read, by
+/// their place in the shader.
+pub(crate) struct Called<'c>(&'c [Vec<WriteMask>]);
+
+impl Called<'_> {
+    /// The lanes needed of each operand of a call.
+    fn args(&self, func: &Function<'_>, imm: Imm) -> &[WriteMask] {
+        let callee = func.callee(imm).and_then(|c| self.0.get(c.func as usize));
+        callee.map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Machine code over virtual registers for a shader of one function of core operations.
+#[cfg(test)]
+pub fn select(func: Function<'_>, target: &Target, options: &SelectOptions) -> Result<Program, Error> {
+    let module = Module { funcs: vec![func] };
+    let mut programs = select_module(&module, target, options)?;
+    Ok(programs.swap_remove(0))
+}
+
+/// Machine code over virtual registers for each function of a shader, `main` first. `main` lists
+/// what is bound, for all of them.
+pub fn select_module(module: &Module<'_>, target: &Target, options: &SelectOptions) -> Result<Vec<Program>, Error> {
+    let funcs = &module.funcs;
+    let facts: Vec<Facts> = funcs.iter().map(Facts::new).collect();
+    for (func, facts) in funcs.iter().zip(&facts) {
+        check_selectable(func, facts, target)?;
+    }
+    let outside = bind::Outside::new(funcs, target, &facts)?;
+    let mut literals = Vec::new();
+    let mut needed: Vec<Vec<WriteMask>> = vec![Vec::new(); funcs.len()];
+    let mut programs = Vec::with_capacity(funcs.len());
+    for at in (0..funcs.len()).rev() {
+        let program = function(&funcs[at], &facts[at], target, options, &outside, &Called(&needed), &mut literals)?;
+        if let Some(ports) = &program.ports {
+            needed[at] = ports.params.iter().map(|p| p.map_or(WriteMask(0), |(_, lanes)| lanes)).collect();
+        }
+        programs.push(program);
+    }
+    programs.reverse();
+    if let Some(main) = programs.first_mut() {
+        outside.describe(&funcs[0], main);
+    }
+    literals::pool(&mut programs, &literals);
+    programs.iter_mut().for_each(Program::renumber_virtuals);
+    Ok(programs)
+}
+
+fn check_selectable(func: &Function<'_>, facts: &Facts, target: &Target) -> Result<(), Error> {
     if !target.stages.contains(&func.stage) {
         return Err(Error::Unsupported { what: format!("stage {} on {}", func.stage, target.name), line: 0 });
     }
-    let facts = Facts::new(func);
     for &block in &func.layout {
         for &inst in &func.blocks[block].insts {
             let data = &func.insts[inst];
@@ -120,20 +167,35 @@ pub fn select(func: &Function<'_>, target: &Target, options: &SelectOptions) -> 
             }
         }
     }
-    let covers = cover::cover(func, target, options, &facts)?;
-    let traces = trace::Traces::new(func, &facts, &covers);
-    let bindings = bind::Bindings::new(func, target, &facts)?;
+    Ok(())
+}
+
+fn function(
+    func: &Function<'_>,
+    facts: &Facts,
+    target: &Target,
+    options: &SelectOptions,
+    outside: &bind::Outside,
+    called: &Called<'_>,
+    literals: &mut Vec<[u32; 4]>,
+) -> Result<Program, Error> {
+    let covers = cover::cover(func, target, options, facts)?;
+    let traces = trace::Traces::new(func, facts, &covers);
     let mut program = Program::new(func.stage, &target.name);
-    let homes = home::Homes::new(func, target, &facts, &covers, &traces, &bindings, &mut program);
-    program.locals = bindings.locals;
-    let mut emitter = emit::Emitter::new(func, target, &facts, &covers, &traces, &homes, &bindings, program);
-    flow::emit(&mut emitter)?;
-    let (mut program, mut literals) = emitter.finish();
-    if !options.keep_lanes_apart {
-        merge::merge(&mut program, &mut literals);
+    let bindings = bind::Bindings::new(outside, func, &mut program);
+    let homes = home::Homes::new(func, target, facts, &covers, &traces, &bindings, called, &mut program);
+    if func.signature.is_none() {
+        program.locals = outside.locals; // kept functions touch no indexable array
     }
-    bindings.describe(func, &mut program);
-    literals::pool(&mut program, &literals);
-    program.renumber_virtuals();
+    let known = std::mem::take(literals);
+    let mut emitter =
+        emit::Emitter::new(func, target, facts, &covers, &traces, &homes, &bindings, called, program, known);
+    flow::emit(&mut emitter)?;
+    let (mut program, known) = emitter.finish();
+    *literals = known;
+    if !options.keep_lanes_apart {
+        merge::merge(&mut program, literals);
+    }
+    program.ports = bindings.ports(func, &program);
     Ok(program)
 }

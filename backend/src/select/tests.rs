@@ -13,7 +13,7 @@ fn run_with(text: &str, without: &[&str]) -> Program {
     }
     let options =
         SelectOptions { without: without.iter().map(|w| w.to_string()).collect(), ..SelectOptions::default() };
-    select(&func, &Target::builtin("vec4").unwrap(), &options).unwrap()
+    select(func, &Target::builtin("vec4").unwrap(), &options).unwrap()
 }
 
 fn code(program: &Program) -> Vec<String> {

@@ -191,6 +191,7 @@ pub fn uses_from_outside(func: &Function) -> Vec<(Value, Point, UseKind)> {
                 let kind = match (data.op, data.imm) {
                     (_, Imm::Out { mask, .. }) => UseKind::Store(mask),
                     (Op::Store, _) if last => UseKind::Register,
+                    (Op::Call, _) => UseKind::Register,
                     (Op::Store | Op::Load, _) => UseKind::Address,
                     (_, Imm::Tex { .. }) if j == 0 => UseKind::Coord,
                     _ => UseKind::Operand,

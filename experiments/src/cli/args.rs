@@ -1,6 +1,7 @@
 //! The command line, as `clap` reads it.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use eggshade::ir::tac::inline::Inline;
 use eggshade::ir::types::FpLevel;
 use eggshade::limits::Setting;
 use std::path::PathBuf;
@@ -226,6 +227,10 @@ pub struct TestArgs {
     /// Change a bound of the compiler; `eggshade limits` lists them.
     #[arg(long, value_name = "NAME=N", value_parser = Setting::parse)]
     pub limit: Vec<Setting>,
+    /// Which calls are inlined: all, auto (all unless the shader gets too large), never. Overrides the
+    /// pipeline's choice.
+    #[arg(long, value_parser = inline)]
+    pub inline: Option<Inline>,
     /// How results are printed.
     #[arg(long, value_enum, default_value = "human")]
     pub message_format: MessageFormat,
@@ -246,6 +251,10 @@ pub struct FuzzSeedsArgs {
     /// The checkout whose shaders and test files the seeds are made of.
     #[arg(long, default_value = ".")]
     pub checkout: PathBuf,
+}
+
+fn inline(text: &str) -> Result<Inline, String> {
+    Inline::parse(text).ok_or_else(|| "all, auto or never".to_owned())
 }
 
 fn level(text: &str) -> Result<FpLevel, String> {

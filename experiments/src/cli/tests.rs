@@ -15,6 +15,9 @@ pub fn run(args: &TestArgs, judge: impl Fn(&Path, &str, &Options) -> Outcome + S
     if let Some(fp) = args.fp {
         pipeline.fp = fp;
     }
+    if let Some(inline) = args.inline {
+        pipeline.inline = inline;
+    }
     let mut options = Options::new(target, pipeline);
     args.limit.iter().for_each(|setting| setting.apply(&mut options));
     let known = args.known.as_deref().map(read_known).transpose()?;

@@ -52,6 +52,9 @@ pub fn run(func: &mut Function<'_>, _: &PassCtx) -> Result<bool, PassError> {
             if let (Op::Store, Imm::Elem { var, .. }) = (data.op, data.imm) {
                 memory.store(var);
             }
+            if data.op == Op::Call {
+                memory.enter_block(); // another call's results come next
+            }
             let Some(result) = data.result.expand() else { continue };
             let state = match (data.op.effect(), data.imm) {
                 (Effect::Pure | Effect::Implicit, _) => 0,

@@ -2,7 +2,7 @@
 //! Construction of Static Single Assignment Form" (2013), on structured code.
 //!
 //! In comes an inlined program ([`crate::tac::inline`]), out comes a [`Function`] that fulfils
-//! [`crate::verify`]. Values are looked up on demand, so block parameters arise only where a value
+//! [`crate::verify`], or a [`Module`] of them when functions stay called. Values are looked up on demand, so block parameters arise only where a value
 //! is read. Three things differ from the paper, because code is structured and may be hostile:
 //! lookups use a work list instead of recursion; a construct that does not write a variable is
 //! stepped over, so that a chain of `n` branches does not cost every live variable `n` parameters;
@@ -11,16 +11,19 @@
 //! - A variable of one element, and an array of which every index is constant, is one value an
 //!   element; a partial write makes a `Cat` of old and new lanes. Other local arrays stay memory.
 //! - Inputs, uniforms and literals are read in front of the entry, once each.
+//! - A call reads the elements that the callee is given and writes those that it gives back
+//!   ([`crate::tac::calls`]); inside the callee they are its arguments and what it stores at the end.
 //! - Outputs are variables; in front of the one `Return`, `StoreOutput` writes the lanes that some
 //!   path wrote. Outputs with a dynamic index live in a local array until then.
 
 use crate::builder::{Builder, map_uses, result_type};
-use crate::entity::{Block, Value, Var};
-use crate::func::{Function, Imm, Terminator};
+use crate::entity::{Block, FuncId, Value, Var};
+use crate::func::{Callee, Function, Imm, Module, Terminator};
 use crate::lanes::{gather, swizzled, trace, trace_all};
 use crate::limits::{Exceeded, Limits};
 use crate::op::Op;
-use crate::tac::verify::{TacError, verify_within};
+use crate::tac::calls::{Summary, summaries};
+use crate::tac::verify::{TacError, call_order, verify_within};
 use crate::tac::{Addr, Dst, Index, Inst, Program, Src, TacOp, TexRef, VarDecl, VarKind};
 use crate::types::{Literal, Scalar, Swizzle, Type, WriteMask};
 use bumpalo::Bump;
@@ -68,11 +71,53 @@ pub fn build_within<'a>(program: &Program, arena: &'a Bump, limits: &Limits) -> 
     if let Some(error) = verify_within(program, limits).into_iter().next() {
         return Err(SsaError::Invalid(error));
     }
-    let body = &program.funcs[program.main].body;
-    if body.iter().any(|i| matches!(i.op, TacOp::Call(_) | TacOp::Ret)) {
+    if program.funcs[program.main].body.iter().any(|i| matches!(i.op, TacOp::Call(_))) {
         return Err(SsaError::NotInlined);
     }
-    let mut ssa = Ssa::new(program, arena, Places::new(program, body), *limits);
+    build_function(program, program.main, &Links::default(), arena, limits)
+}
+
+/// Builds SSA of a program in which functions stay called.
+pub fn build_module<'a>(program: &Program, arena: &'a Bump, limits: &Limits) -> Result<Module<'a>, SsaError> {
+    if let Some(error) = verify_within(program, limits).into_iter().next() {
+        return Err(SsaError::Invalid(error));
+    }
+    let order = call_order(program).unwrap_or_default();
+    let links = match order.len() {
+        1 => Links::default(),
+        _ => Links {
+            summaries: summaries(program),
+            places: (0..).zip(order.iter().rev()).map(|(n, &f)| (f, n)).collect(),
+        },
+    };
+    let funcs = order.iter().rev().map(|&func| build_function(program, func, &links, arena, limits));
+    Ok(Module { funcs: funcs.collect::<Result<_, _>>()? })
+}
+
+/// What is known of the functions that stay called.
+#[derive(Default)]
+struct Links {
+    summaries: SecondaryMap<FuncId, Summary>,
+    /// Places in the module.
+    places: FxHashMap<FuncId, u32>,
+}
+
+fn build_function<'a>(
+    program: &Program,
+    func: FuncId,
+    links: &Links,
+    arena: &'a Bump,
+    limits: &Limits,
+) -> Result<Function<'a>, SsaError> {
+    let body = &program.funcs[func].body;
+    if body.iter().any(|i| i.op == TacOp::Ret) {
+        return Err(SsaError::NotInlined);
+    }
+    let mut ssa = Ssa::new(program, arena, Places::new(program, body, links), links, *limits);
+    if func != program.main {
+        ssa.func.name.clone_from(&program.funcs[func].name);
+        ssa.func.signature = Some(links.summaries[func].signature.clone());
+    }
     for (at, inst) in body.iter().enumerate() {
         ssa.inst(at, inst);
         ssa.check_limits()?;
@@ -100,7 +145,7 @@ struct Slot(u32);
 cranelift_entity::entity_impl!(Slot, "slot");
 
 impl Places {
-    fn new(program: &Program, body: &[Inst]) -> Places {
+    fn new(program: &Program, body: &[Inst], links: &Links) -> Places {
         let mut dynamic = FxHashSet::default();
         let mut is_written = FxHashSet::default();
         for inst in body {
@@ -147,6 +192,13 @@ impl Places {
             {
                 places.writes[slot.index()].push(at as u32);
             }
+            if let TacOp::Call(callee) = inst.op {
+                for &(var, elem) in &links.summaries[callee].signature.results {
+                    if let Some(slot) = places.slot(var, elem) {
+                        places.writes[slot.index()].push(at as u32);
+                    }
+                }
+            }
         }
         places
     }
@@ -181,6 +233,7 @@ enum Frame {
 struct Ssa<'p, 'a> {
     program: &'p Program,
     limits: Limits,
+    links: &'p Links,
     func: Function<'a>,
     places: Places,
     /// The local array of a dynamically indexed output.
@@ -207,7 +260,7 @@ struct Ssa<'p, 'a> {
 }
 
 impl<'p, 'a> Ssa<'p, 'a> {
-    fn new(program: &'p Program, arena: &'a Bump, places: Places, limits: Limits) -> Ssa<'p, 'a> {
+    fn new(program: &'p Program, arena: &'a Bump, places: Places, links: &'p Links, limits: Limits) -> Ssa<'p, 'a> {
         let mut func = Function::new(arena, program.stage, program.vars.clone());
         let entry = func.make_block();
         let leaf_block = func.make_block();
@@ -228,6 +281,7 @@ impl<'p, 'a> Ssa<'p, 'a> {
         Ssa {
             program,
             limits,
+            links,
             func,
             places,
             shadows,
@@ -296,7 +350,7 @@ impl<'p, 'a> Ssa<'p, 'a> {
                 break self.new_param(slot, block).0;
             }
             match self.preds[block][..] {
-                [] => break self.leaf(Op::Undef, Imm::None, self.places.types[slot.index()]),
+                [] => break self.at_start(slot),
                 [pred] => block = pred,
                 _ => {
                     let (value, index) = self.new_param(slot, block);
@@ -312,6 +366,17 @@ impl<'p, 'a> Ssa<'p, 'a> {
             }
         }
         value
+    }
+
+    /// What a slot holds before anything wrote it.
+    fn at_start(&mut self, slot: Slot) -> Value {
+        let ty = self.places.types[slot.index()];
+        let signature = self.func.signature.as_ref();
+        let found = signature.and_then(|s| s.args.iter().copied().find(|&(v, e)| self.places.slot(v, e) == Some(slot)));
+        match found {
+            Some((var, elem)) => self.leaf(Op::Input, Imm::Elem { var, elem }, ty),
+            None => self.leaf(Op::Undef, Imm::None, ty),
+        }
     }
 
     fn new_param(&mut self, slot: Slot, block: Block) -> (Value, usize) {
@@ -398,7 +463,8 @@ impl<'p, 'a> Ssa<'p, 'a> {
             }
             (TacOp::Op(op), Some(block)) => self.operation(op, inst, block),
             (TacOp::Tex(op, tex), Some(block)) => self.texture(op, tex, inst, block),
-            (TacOp::Call(_) | TacOp::Ret, _) | (_, None) => {}
+            (TacOp::Call(callee), Some(block)) => self.call(callee, block, inst.line),
+            (TacOp::Ret, _) | (_, None) => {}
         }
     }
 
@@ -541,11 +607,42 @@ impl<'p, 'a> Ssa<'p, 'a> {
         self.write(dst, value, block, line);
     }
 
+    fn call(&mut self, callee: FuncId, block: Block, line: u32) {
+        let summary = &self.links.summaries[callee];
+        let signature = &summary.signature;
+        let func = self.links.places[&callee];
+        let known = self.func.callees.iter().position(|c| c.func == func);
+        let index = known.unwrap_or_else(|| {
+            self.func.callees.push(Callee { func, signature: signature.clone() });
+            self.func.callees.len() - 1
+        });
+        let whole = |elem: u32| Index { offset: elem, rel: None };
+        let args: Vec<Value> = signature.args.iter().map(|&(v, e)| self.read_var(v, whole(e), block, line)).collect();
+        self.builder(block, line).inst(Op::Call, Imm::Callee(index as u32), &args, None);
+        for &(var, elem) in &signature.results {
+            let ty = self.program.vars[var].ty;
+            let value = self.builder(block, line).typed(Op::Result, Imm::Elem { var, elem }, &[], ty);
+            if let Some(slot) = self.places.slot(var, elem) {
+                self.defs.insert((block, slot), value);
+            }
+        }
+        for (&(var, elem), mask) in &summary.may_write {
+            if self.program.vars[var].is_output(self.program.stage) {
+                self.written.entry((var, elem)).or_insert(WriteMask(0)).0 |= mask.0;
+            }
+        }
+    }
+
     // ---- the end
 
     fn finish(mut self) -> Result<Function<'a>, SsaError> {
         let Some(last) = self.current else { return Err(SsaError::NotInlined) };
-        for ((var, elem), mask) in std::mem::take(&mut self.written) {
+        let mut stores = std::mem::take(&mut self.written);
+        if let Some(signature) = &self.func.signature {
+            let whole = |var: Var| WriteMask::first(self.program.vars[var].ty.lanes);
+            stores = signature.results.iter().map(|&(var, elem)| ((var, elem), whole(var))).collect();
+        }
+        for ((var, elem), mask) in stores {
             let value = self.read_var(var, Index { offset: elem, rel: None }, last, 0);
             let width = 8 - mask.0.leading_zeros() as u8;
             let value = swizzled(&mut self.builder(last, 0), value, Swizzle::identity(width));

@@ -1,6 +1,6 @@
-//! Inlines all calls into `main` and gives every body one exit. In comes any legal program, out
-//! comes one with the single function `main`, without `Call` and `Ret`, that computes the same
-//! outputs bit for bit.
+//! Inlines calls and gives every body one exit. In comes any legal program, out comes one without
+//! `Ret` that computes the same outputs bit for bit: with the single function `main`, or with the
+//! functions that the [`Inline`] policy keeps called (which those are: [`keep`]).
 //!
 //! Variables are shared between the copies of a body: calls form no cycle and SSA tells values apart,
 //! so a renamed copy would gain nothing, and a variable that keeps its value between two calls (a
@@ -22,9 +22,11 @@ use crate::tac::verify::{TacError, call_order, verify_within};
 use crate::tac::{Dst, FuncDecl, Inst, Program, Src, TacOp, VarDecl, VarKind};
 use crate::types::{Literal, Type};
 use cranelift_entity::PrimaryMap;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 use std::fmt;
+
+mod keep;
 
 /// Default bound on the instructions of the inlined program.
 pub const MAX_INLINED_INSTS: usize = 200_000;
@@ -65,13 +67,38 @@ impl fmt::Display for InlineError {
 
 impl std::error::Error for InlineError {}
 
-/// Inlines everything into `main`; `max_insts` bounds the result (default [`MAX_INLINED_INSTS`]).
-pub fn inline(program: &Program, max_insts: usize) -> Result<Program, InlineError> {
-    inline_within(program, &Limits { inlined: max_insts, ..Limits::default() })
+/// Which calls are inlined.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Inline {
+    /// All of them; too many instructions are an error.
+    All,
+    /// All of them, unless that exceeds the bound on instructions: then functions that are called
+    /// from several places stay, those that are little more than a call aside.
+    #[default]
+    Auto,
+    /// None of a function that can stay called.
+    Never,
 }
 
-/// [`inline`] with other bounds.
-pub fn inline_within(program: &Program, limits: &Limits) -> Result<Program, InlineError> {
+impl Inline {
+    /// The policy of a word.
+    pub fn parse(text: &str) -> Option<Inline> {
+        match text {
+            "all" => Some(Inline::All),
+            "auto" => Some(Inline::Auto),
+            "never" => Some(Inline::Never),
+            _ => None,
+        }
+    }
+}
+
+/// Inlines everything into `main`; `max_insts` bounds the result (default [`MAX_INLINED_INSTS`]).
+pub fn inline(program: &Program, max_insts: usize) -> Result<Program, InlineError> {
+    inline_by(program, Inline::All, &Limits { inlined: max_insts, ..Limits::default() })
+}
+
+/// Inlines what `policy` does not keep; the bound on instructions is one on all functions together.
+pub fn inline_by(program: &Program, policy: Inline, limits: &Limits) -> Result<Program, InlineError> {
     if let Some(error) = verify_within(program, limits).into_iter().next() {
         return Err(InlineError::Invalid(error));
     }
@@ -87,34 +114,81 @@ pub fn inline_within(program: &Program, limits: &Limits) -> Result<Program, Inli
         bodies[index(func)] = lower_returns(&program.funcs[func], &mut vars, &mut names, limits)?;
     }
 
-    // Sizes first, so that nothing is copied in vain. Every body alive later is part of `main`'s.
-    let mut sizes = vec![0usize; program.funcs.len()];
+    let calls = Calls { program, order: &order, bodies: &bodies, limits };
+    let mut kept = keep::choose(&calls, policy);
+    loop {
+        let inlined = inline_but(&calls, &vars, &kept)?;
+        let wide = keep::too_wide(&inlined);
+        if wide.is_empty() {
+            return Ok(inlined);
+        }
+        // each round keeps fewer, so this ends
+        kept.retain(|f| !wide.contains(program.funcs[*f].name.as_str()));
+    }
+}
+
+/// A program whose bodies have one exit each.
+pub(crate) struct Calls<'p> {
+    program: &'p Program,
+    /// Callees before callers.
+    order: &'p [FuncId],
+    bodies: &'p [Vec<Inst>],
+    limits: &'p Limits,
+}
+
+impl Calls<'_> {
+    /// Instructions that each function has when all calls but those of `kept` are inlined.
+    fn sizes(&self, kept: &FxHashSet<FuncId>) -> Vec<usize> {
+        let mut sizes = vec![0usize; self.bodies.len()];
+        for &func in self.order {
+            for inst in &self.bodies[index(func)] {
+                let part = match inst.op {
+                    TacOp::Call(callee) if !kept.contains(&callee) => sizes[index(callee)],
+                    _ => 1,
+                };
+                sizes[index(func)] = sizes[index(func)].saturating_add(part);
+            }
+        }
+        sizes
+    }
+}
+
+/// Everything inlined but calls of `kept`.
+fn inline_but(
+    calls: &Calls<'_>,
+    vars: &PrimaryMap<Var, VarDecl>,
+    kept: &FxHashSet<FuncId>,
+) -> Result<Program, InlineError> {
+    let program = calls.program;
+    // Sizes first, so that nothing is copied in vain. Every body alive later is part of one that stays.
+    let sizes = calls.sizes(kept);
+    let stays = |func: &FuncId| *func == program.main || kept.contains(func);
+    let size = calls.order.iter().filter(|f| stays(f)).fold(0usize, |sum, f| sum.saturating_add(sizes[index(*f)]));
+    if size > calls.limits.inlined {
+        return Err(InlineError::TooLarge { size, bound: calls.limits.exceeded("inlined-instructions") });
+    }
     let mut call_sites = vec![0usize; program.funcs.len()];
-    for &func in &order {
-        for inst in &bodies[index(func)] {
-            let part = match inst.op {
-                TacOp::Call(callee) => {
-                    call_sites[index(callee)] += 1;
-                    sizes[index(callee)]
-                }
-                _ => 1,
-            };
-            sizes[index(func)] = sizes[index(func)].saturating_add(part);
+    for &func in calls.order {
+        for inst in &calls.bodies[index(func)] {
+            if let TacOp::Call(callee) = inst.op {
+                call_sites[index(callee)] += 1;
+            }
         }
     }
-    let size = sizes[index(program.main)];
-    if size > limits.inlined {
-        return Err(InlineError::TooLarge { size, bound: limits.exceeded("inlined-instructions") });
-    }
-
+    let mut funcs = PrimaryMap::new();
+    let mut ids: FxHashMap<FuncId, FuncId> = FxHashMap::default();
     let mut flats: Vec<VecDeque<Inst>> = vec![VecDeque::new(); program.funcs.len()];
-    for &func in &order {
+    for &func in calls.order {
         let mut flat = VecDeque::new();
-        for inst in std::mem::take(&mut bodies[index(func)]) {
+        for inst in &calls.bodies[index(func)] {
             let TacOp::Call(callee) = inst.op else {
-                flat.push_back(inst);
+                flat.push_back(inst.clone());
                 continue;
             };
+            if let Some(&id) = ids.get(&callee) {
+                flat.push_back(Inst { op: TacOp::Call(id), ..inst.clone() });
+                continue;
+            }
             let callee = index(callee);
             call_sites[callee] -= 1;
             if call_sites[callee] == 0 {
@@ -123,14 +197,18 @@ pub fn inline_within(program: &Program, limits: &Limits) -> Result<Program, Inli
                 flat.extend(flats[callee].iter().cloned());
             }
         }
-        flats[index(func)] = flat;
+        if stays(&func) {
+            let old = &program.funcs[func];
+            let body = Vec::from(flat);
+            check_nesting(&body, calls.limits)?;
+            let decl = FuncDecl { name: old.name.clone(), params: old.params.clone(), body, line: old.line };
+            ids.insert(func, funcs.push(decl));
+        } else {
+            flats[index(func)] = flat;
+        }
     }
-    let body = Vec::from(std::mem::take(&mut flats[index(program.main)]));
-    check_nesting(&body, limits)?;
-    let old = &program.funcs[program.main];
-    let mut funcs = PrimaryMap::new();
-    let main = funcs.push(FuncDecl { name: old.name.clone(), params: old.params.clone(), body, line: old.line });
-    Ok(Program { stage: program.stage, version: program.version, vars, funcs, main })
+    let main = ids.get(&program.main).copied().unwrap_or(program.main);
+    Ok(Program { stage: program.stage, version: program.version, vars: vars.clone(), funcs, main })
 }
 
 /// `tail` behind `list`. The shorter one moves, so that a long chain of calls costs no square of its

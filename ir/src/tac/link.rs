@@ -286,6 +286,9 @@ pub struct LinkNode {
     pub callees: Vec<FuncId>,
     /// Longest chain of calls from `main` to it; 0 for `main`.
     pub depth: u32,
+    /// Most loops that one of its instructions outside of its own loops sits in, along the calls from
+    /// `main`.
+    pub loops: u32,
     /// Instructions of its own body.
     pub insts: usize,
     /// Variables that it uses, by kind and in order of declaration.
@@ -301,11 +304,7 @@ pub fn link_tree(program: &Program) -> Vec<LinkNode> {
     for (at, &func) in order.iter().enumerate() {
         place.insert(func, at);
         let decl = &program.funcs[func];
-        let calls = decl.body.iter().filter_map(|i| match i.op {
-            TacOp::Call(callee) => Some(callee),
-            _ => None,
-        });
-        let callees: BTreeSet<FuncId> = calls.collect();
+        let callees = loops_around_calls(&decl.body);
         let mut used: BTreeSet<Var> = BTreeSet::new();
         for inst in &decl.body {
             used.extend(variables_read(inst));
@@ -319,22 +318,42 @@ pub fn link_tree(program: &Program) -> Vec<LinkNode> {
             func,
             name: decl.name.clone(),
             callers: Vec::new(),
-            callees: callees.into_iter().collect(),
+            callees: callees.keys().copied().collect(),
             depth: 0,
+            loops: 0,
             insts: decl.body.len(),
             uses,
         });
     }
     // Callers come first, so each depth is final when it is read.
     for at in 0..nodes.len() {
-        let (func, depth) = (nodes[at].func, nodes[at].depth);
-        for callee in nodes[at].callees.clone() {
+        let (func, depth, loops) = (nodes[at].func, nodes[at].depth, nodes[at].loops);
+        for (callee, around) in loops_around_calls(&program.funcs[func].body) {
             let node = &mut nodes[place[&callee]];
             node.callers.push(func);
             node.depth = node.depth.max(depth + 1);
+            node.loops = node.loops.max(loops + around);
         }
     }
     nodes
+}
+
+/// The functions that a body calls, with the most loops that it does so in.
+fn loops_around_calls(body: &[Inst]) -> BTreeMap<FuncId, u32> {
+    let mut calls: BTreeMap<FuncId, u32> = BTreeMap::new();
+    let mut loops = 0;
+    for inst in body {
+        match inst.op {
+            TacOp::Loop => loops += 1,
+            TacOp::EndLoop => loops -= 1,
+            TacOp::Call(callee) => {
+                let most = calls.entry(callee).or_default();
+                *most = loops.max(*most);
+            }
+            _ => {}
+        }
+    }
+    calls
 }
 
 fn kind_name(program: &Program, var: Var) -> &'static str {
@@ -359,7 +378,11 @@ pub fn print_link_tree(program: &Program) -> String {
     };
     let mut out = String::new();
     for node in &nodes {
-        let _ = writeln!(out, "function {}: depth {}, {} instructions", node.name, node.depth, node.insts);
+        let _ = write!(out, "function {}: depth {}, ", node.name, node.depth);
+        if node.loops > 0 {
+            let _ = write!(out, "called in {} loops, ", node.loops);
+        }
+        let _ = writeln!(out, "{} instructions", node.insts);
         let _ = writeln!(out, "  called by: {}", names(&node.callers));
         let _ = writeln!(out, "  calls: {}", names(&node.callees));
         for (kind, vars) in &node.uses {
@@ -462,16 +485,16 @@ mod tests {
     fn the_tree_tells_callers_and_depth() {
         let program = program(
             "stage vert\nattribute vec4 a\noutput vec4 gl_Position\nfunc f() {\nMOV gl_Position.x, a.x\n}\n\
-             func g() {\nCAL f\n}\nfunc main() {\nCAL f\nCAL g\n}\nfunc unused() {\n}\n",
+             func g() {\nCAL f\n}\nfunc main() {\nCAL f\nLOOP\nCAL g\nBRK\nENDLOOP\n}\nfunc unused() {\n}\n",
         );
         let expected = "\
-function main: depth 0, 2 instructions
+function main: depth 0, 5 instructions
   called by: -
   calls: f, g
-function g: depth 1, 1 instructions
+function g: depth 1, called in 1 loops, 1 instructions
   called by: main
   calls: f
-function f: depth 2, 1 instructions
+function f: depth 2, called in 1 loops, 1 instructions
   called by: main, g
   calls: -
   attributes: a

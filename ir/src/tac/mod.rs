@@ -15,6 +15,7 @@
 //!   `kil -1.0`).
 //! - Outputs may be read back; they are variables until the end of `main`.
 
+pub mod calls;
 pub mod inline;
 pub mod interface;
 pub mod interp;

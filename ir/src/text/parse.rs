@@ -6,7 +6,7 @@
 use super::lex::{Kind, Lexer, Token, unescape};
 use crate::diag::{Diagnostic, FileId, Span};
 use crate::entity::{Block, Value, Var};
-use crate::func::{BlockCall, Function, Imm, Terminator, ValueData, ValueDef};
+use crate::func::{BlockCall, Callee, Function, Imm, Signature, Terminator, ValueData, ValueDef};
 use crate::limits::Limits;
 use crate::op::{Op, Shape};
 use crate::tac::{VarDecl, VarKind};
@@ -211,9 +211,18 @@ impl<'t, 'a> Parser<'t, 'a> {
             "frag" => Stage::Fragment,
             other => return self.error(format!("`{other}` is neither `vert` nor `frag`")),
         };
+        if self.token.kind == Kind::String {
+            self.func.name = self.string("the function's name in quotes")?;
+        }
         self.expect('{')?;
         while self.token.kind == Kind::Word && self.token.text.starts_with("var") {
             self.declaration()?;
+        }
+        if self.eat_word("takes")? {
+            self.func.signature = Some(self.signature()?);
+        }
+        while self.token.kind == Kind::Word && self.token.text.starts_with("callee") {
+            self.callee()?;
         }
         while self.token.kind != Kind::Mark('}') {
             self.block()?;
@@ -280,6 +289,43 @@ impl<'t, 'a> Parser<'t, 'a> {
         decl.line = self.line()?;
         self.func.vars.push(decl);
         Ok(())
+    }
+
+    /// `callee0 = function 2 (var1[0]) gives (var3[0])`.
+    fn callee(&mut self) -> Parsed<()> {
+        let n = self.entity("callee", "a callee")?;
+        if n as usize != self.func.callees.len() {
+            return self.error(format!("callees are declared in order: expected callee{}", self.func.callees.len()));
+        }
+        self.expect('=')?;
+        if !self.eat_word("function")? {
+            return self.expected("`function`");
+        }
+        let func = self.number("a function's number")?;
+        let signature = self.signature()?;
+        self.func.callees.push(Callee { func, signature });
+        Ok(())
+    }
+
+    fn signature(&mut self) -> Parsed<Signature> {
+        let args = self.elements()?;
+        if !self.eat_word("gives")? {
+            return self.expected("`gives`");
+        }
+        Ok(Signature { args, results: self.elements()? })
+    }
+
+    fn elements(&mut self) -> Parsed<Vec<(Var, u32)>> {
+        let mut all = Vec::new();
+        self.expect('(')?;
+        while self.token.kind != Kind::Mark(')') {
+            all.push(self.place()?);
+            if !self.eat(',')? {
+                break;
+            }
+        }
+        self.expect(')')?;
+        Ok(all)
     }
 
     fn line(&mut self) -> Parsed<u32> {
@@ -454,7 +500,8 @@ impl<'t, 'a> Parser<'t, 'a> {
                 args.push(self.value()?);
                 Imm::Swz(self.swizzle()?)
             }
-            Op::Input | Op::Uniform | Op::InputAt | Op::UniformAt | Op::Load | Op::Store => {
+            Op::Call => Imm::Callee(self.entity("callee", "a callee")?),
+            Op::Input | Op::Uniform | Op::InputAt | Op::UniformAt | Op::Load | Op::Store | Op::Result => {
                 let (var, elem) = self.place()?;
                 Imm::Elem { var, elem }
             }

@@ -1,7 +1,7 @@
 //! Writes the text form.
 
-use crate::entity::{Block, Inst, Value};
-use crate::func::{BlockCall, Function, Imm, Terminator};
+use crate::entity::{Block, Inst, Value, Var};
+use crate::func::{BlockCall, Function, Imm, Signature, Terminator};
 use crate::op::Op;
 use crate::tac::{VarDecl, VarKind};
 use crate::types::Literal;
@@ -10,9 +10,18 @@ use std::fmt::Write;
 /// The whole function.
 pub fn print(func: &Function<'_>) -> String {
     let mut out = String::new();
-    let _ = writeln!(out, "function {} {{", func.stage);
+    let _ = match func.name.as_str() {
+        "main" => writeln!(out, "function {} {{", func.stage),
+        name => writeln!(out, "function {} {name:?} {{", func.stage),
+    };
     for (var, decl) in &func.vars {
         let _ = writeln!(out, "  {var} = {}", decl_text(decl));
+    }
+    if let Some(signature) = &func.signature {
+        let _ = writeln!(out, "  takes{}", signature_text(signature));
+    }
+    for (index, callee) in func.callees.iter().enumerate() {
+        let _ = writeln!(out, "  callee{index} = function {}{}", callee.func, signature_text(&callee.signature));
     }
     for &block in &func.layout {
         out.push('\n');
@@ -20,6 +29,15 @@ pub fn print(func: &Function<'_>) -> String {
     }
     out.push_str("}\n");
     out
+}
+
+/// `(var1[0], var2[0]) gives (var1[0])`.
+fn signature_text(signature: &Signature) -> String {
+    let elements = |all: &[(Var, u32)]| {
+        let texts: Vec<String> = all.iter().map(|(var, elem)| format!("{var}[{elem}]")).collect();
+        texts.join(", ")
+    };
+    format!(" ({}) gives ({})", elements(&signature.args), elements(&signature.results))
 }
 
 fn block_text(func: &Function<'_>, block: Block, out: &mut String) {
@@ -74,6 +92,7 @@ pub fn inst_text(func: &Function<'_>, inst: Inst) -> String {
         }
         Imm::Swz(swz) => format!(".{swz}"),
         Imm::Elem { var, elem } => format!("{var}[{elem}]"),
+        Imm::Callee(index) => format!("callee{index}"),
         Imm::Out { var, elem, mask } => format!("{var}[{elem}].{mask}"),
         Imm::Tex { sampler, elem, indexed, dim, shadow } => {
             let shadow = if shadow { " shadow" } else { "" };

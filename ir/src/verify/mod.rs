@@ -35,7 +35,13 @@
 //! 16. An instruction has a result exactly when its opcode is not an effect.
 //! 17. A branch's condition has one lane.
 //! 18. Derivatives and `Kil` are of the fragment stage.
+//!
+//! Calls ([`calls`])
+//! 19. Signatures name elements that exist. A `Call` names a callee and has one operand as wide as
+//!     the variable for each of its arguments; a `Result` stands behind a `Call` of its block, and
+//!     the last one leaves that element.
 
+pub mod calls;
 pub mod ssa;
 pub mod types;
 
@@ -111,6 +117,7 @@ pub fn verify(func: &Function<'_>) -> Result<(), Vec<VerifyError>> {
         ssa::check_structure(func, &cfg, &mut found);
         ssa::check_dominance(func, &cfg, &mut found);
         types::check(func, &mut found);
+        calls::check(func, &mut found);
     }
     if found.errors.is_empty() { Ok(()) } else { Err(found.errors) }
 }

@@ -69,6 +69,7 @@ fn bad_arity(data: &InstData<'_>) -> Option<String> {
         (Op::Cat, _) => (2, 4),
         (Op::Load, _) => (0, 1),
         (Op::Store, _) => (1, 2),
+        (Op::Call, _) => (0, usize::MAX), // invariant 19 counts them
         (Op::Tex | Op::Txp, Imm::Tex { indexed, .. }) => (1 + usize::from(indexed), 1 + usize::from(indexed)),
         (Op::Txb | Op::Txl, Imm::Tex { indexed, .. }) => (2 + usize::from(indexed), 2 + usize::from(indexed)),
         (op, _) => op.arity().map_or((0, 4), |a| (a, a)),
@@ -89,9 +90,10 @@ fn check_imm(data: &InstData<'_>, args: &[Type]) -> Result<(), String> {
             }
             _ => false,
         },
-        Op::Input | Op::Uniform | Op::InputAt | Op::UniformAt | Op::Load | Op::Store => {
+        Op::Input | Op::Uniform | Op::InputAt | Op::UniformAt | Op::Load | Op::Store | Op::Result => {
             matches!(data.imm, Imm::Elem { .. })
         }
+        Op::Call => matches!(data.imm, Imm::Callee(_)),
         Op::StoreOutput => matches!(data.imm, Imm::Out { mask, .. } if mask.0 != 0 && mask.0 < 16),
         Op::Tex | Op::Txp | Op::Txb | Op::Txl => matches!(data.imm, Imm::Tex { .. }),
         _ => data.imm == Imm::None,
@@ -110,10 +112,15 @@ fn check_var(func: &Function<'_>, data: &InstData<'_>) -> Result<(), String> {
     }
     let decl: &VarDecl = &func.vars[var];
     let good = match data.op {
+        Op::Input if func.is_argument(var, elem) => true,
+        Op::Result => true, // invariant 19
         Op::Input | Op::InputAt => decl.is_input(func.stage),
         Op::Uniform | Op::UniformAt => decl.kind == crate::tac::VarKind::Uniform,
         Op::Load | Op::Store => decl.is_local(),
-        Op::StoreOutput => decl.is_output(func.stage),
+        Op::StoreOutput => match &func.signature {
+            None => decl.is_output(func.stage),
+            Some(signature) => signature.results.contains(&(var, elem)),
+        },
         _ => decl.is_sampler(),
     };
     if !good {

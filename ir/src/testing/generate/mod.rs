@@ -46,6 +46,8 @@ pub struct GenOptions {
     pub statements: u32,
     /// Functions beside `main`, at most.
     pub functions: u32,
+    /// Calls are as frequent as assignments, also between functions.
+    pub many_calls: bool,
 }
 
 impl Default for GenOptions {
@@ -61,6 +63,7 @@ impl Default for GenOptions {
             dynamic_arrays: true,
             statements: 14,
             functions: 2,
+            many_calls: false,
         }
     }
 }
@@ -291,6 +294,7 @@ impl Generator {
             0..=2 if nested && self.options.branches => self.if_statement(),
             3..=4 if nested && self.options.loops && self.loop_depth < 2 => self.loop_statement(),
             5 => self.call_statement(),
+            10..=15 if self.options.many_calls => self.call_statement(),
             6 if self.options.discard && self.options.stage == Stage::Fragment && self.rng.chance(1, 3) => self.kill(),
             7..=8 if self.uniform_flow && self.depth == 0 => self.lookup(),
             9 => self.explicit_lookup(),
