@@ -68,7 +68,7 @@ impl Limits {
         if nodes <= self.large {
             return (turns, self.matches);
         }
-        ((turns * self.large / nodes).max(3), self.matches.max(nodes / 4))
+        ((turns * self.large / nodes).max(2), self.matches.max(nodes / 4))
     }
 }
 

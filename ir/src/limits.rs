@@ -132,7 +132,7 @@ bounds! {
         /// Longest text of three-address code or SSA that is read.
         text "ir-text" = 64 << 20, up to 1 << 30, "bytes", error "text-too-large";
         /// Most instructions of a program of three-address code, all functions together.
-        insts "instructions" = 1_000_000, up to 16_000_000, "instructions", error "program-too-large";
+        insts "instructions" = 500_000, up to 16_000_000, "instructions", error "program-too-large";
         /// Most registers of all variables and temporaries of a program together.
         elems "program-registers" = 1 << 20, up to 1 << 24, "registers", error "too-many-registers";
         /// Deepest nesting of `if` and loops, also after inlining. Later stages recurse over it.

@@ -81,6 +81,26 @@ fn damaged_binaries_are_refused_and_never_panic() {
 }
 
 #[test]
+fn what_the_text_form_cannot_say_is_no_binary() {
+    let words = |text: &str| vec4_bits::encode_inst(&vec4_parse::parse(FileId(0), text).unwrap().insts[0]).unwrap();
+    let arl = words("ARL a0.x, v0.x\nEND\n");
+    assert!(vec4_bits::decode_inst(arl).is_ok());
+    // saturated, another address register, an indexed one
+    for bit in [10, 14, 22] {
+        assert!(vec4_bits::decode_inst([arl[0] | 1 << bit, arl[1], arl[2], arl[3]]).is_err(), "bit {bit}");
+    }
+}
+
+#[test]
+fn a_target_of_any_name_is_kept() {
+    let text = SAMPLE.replacen(".target vec4", ".target mine-2:small", 1);
+    let program = vec4_parse::parse(FileId(0), &text).unwrap();
+    let again = vec4_bits::decode(&vec4_bits::encode(&program).unwrap()).unwrap();
+    assert_eq!(again.target, "mine-2:small");
+    assert_eq!(vec4_text::print(&again), vec4_text::print(&program));
+}
+
+#[test]
 fn bad_text_is_refused_at_its_place() {
     for (text, column, message) in [
         ("FOO r0, r1\nEND\n", 0, "unknown opcode `FOO`"),

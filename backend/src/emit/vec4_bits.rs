@@ -23,8 +23,8 @@
 //! | 1 | 24 | shadow comparison |
 //! | 3 | 15:0 | of `CAL`, which has no sources: the instruction that it goes to |
 //!
-//! All other bits are 0. The container: `EGSH`, version 1 (u16), stage (u8: 0 vertex, 1 fragment), a
-//! zero byte, temporaries (u16), then counted tables (u16 count each): inputs, outputs, constants,
+//! All other bits are 0. The container: `EGSH`, version 2 (u16), stage (u8: 0 vertex, 1 fragment), a
+//! zero byte, the target's name, temporaries (u16), then counted tables (u16 count each): inputs, outputs, constants,
 //! samplers; then the instruction count (u32) and the instructions. A name is a u16 length and
 //! UTF-8. Line numbers are not kept.
 
@@ -34,7 +34,7 @@ use ir::types::{Stage, TexDim, WriteMask};
 use smallvec::SmallVec;
 
 const MAGIC: &[u8; 4] = b"EGSH";
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 const DIMS: [TexDim; 5] = [TexDim::D1, TexDim::D2, TexDim::D3, TexDim::Cube, TexDim::Rect];
 const DST_FILES: [File; 3] = [File::Temp, File::Output, File::Addr];
 const SRC_FILES: [File; 3] = [File::Temp, File::Input, File::Const];
@@ -92,6 +92,8 @@ pub fn encode(program: &Program) -> Result<Vec<u8>, String> {
     out.extend(MAGIC);
     out.extend(VERSION.to_le_bytes());
     out.extend([u8::from(program.stage == Stage::Fragment), 0]);
+    check_word(&program.target)?;
+    name(&mut out, &program.target)?;
     out.extend(half(program.temps as usize, "temporaries")?);
     for bindings in [&program.inputs, &program.outputs] {
         out.extend(half(bindings.len(), "bindings")?);
@@ -143,6 +145,11 @@ fn check_name(name: &str) -> Result<(), String> {
         Some(c) => Err(format!("a name has {c:?} in it")),
         None => Ok(()),
     }
+}
+
+/// Targets and semantics stand without quotes in the text form.
+fn check_word(text: &str) -> Result<(), String> {
+    if text.is_empty() || text.contains(' ') { Err(format!("`{text}` is no word")) } else { Ok(()) }
 }
 
 fn name(out: &mut Vec<u8>, text: &str) -> Result<(), String> {
@@ -221,7 +228,9 @@ pub fn decode(bytes: &[u8]) -> Result<Program, String> {
         1 => Stage::Fragment,
         other => return Err(format!("stage {other} is unknown")),
     };
-    let mut program = Program::new(stage, "vec4");
+    let target = r.name()?;
+    check_word(&target)?;
+    let mut program = Program::new(stage, &target);
     program.temps = u32::from(r.u16()?);
     if program.temps > MAX_REG {
         return Err(format!("{} temporaries; at most {MAX_REG} can be named", program.temps));
@@ -323,9 +332,7 @@ impl<'a> Reader<'a> {
         for _ in 0..count {
             let (reg, name, elem) = (self.reg()?, self.name()?, self.elem()?);
             let (lanes, semantic) = (self.u8()?, self.name()?);
-            if semantic.is_empty() || semantic.contains(' ') {
-                return Err(format!("`{semantic}` is no semantic"));
-            }
+            check_word(&semantic)?;
             if lanes > 4 {
                 return Err(format!("{lanes} lanes of `{name}`"));
             }
@@ -369,7 +376,11 @@ pub fn decode_inst(words: [u32; 4]) -> Result<Inst, String> {
         }
         let rel = (field(0, 22, 1) == 1).then_some(Rel { lane: field(0, 23, 2) as u8 });
         let reg = Reg::new(file, field(0, 14, 8));
-        inst.dst = Some(Dst { reg, rel, mask, saturate: field(0, 10, 1) == 1 });
+        let saturate = field(0, 10, 1) == 1;
+        if is_address && (reg.index != 0 || rel.is_some() || saturate) {
+            return Err("the address register is a0, without saturation".into());
+        }
+        inst.dst = Some(Dst { reg, rel, mask, saturate });
     }
     if op.is_texture() {
         let dim = field(0, 29, 3) as usize;

@@ -173,7 +173,7 @@ impl<'a> Line<'a> {
         let from = self.at;
         match self.word() {
             "target" => {
-                program.target = self.word().to_owned();
+                program.target = self.blank_free().to_owned();
                 let from = self.at;
                 program.stage = match self.word() {
                     "vert" => Stage::Vertex,
