@@ -67,12 +67,12 @@ pub(super) fn judge(program: &tac::Program, options: &Options) {
         }
     };
     let cfg = options.target.eval();
-    let how = interp::InterpOptions { cfg, max_steps: 20_000, in_range: true, ..Default::default() };
+    let how = interp::InterpOptions { cfg, max_steps: 20_000, defined: true, ..Default::default() };
     for seed in 0..2 {
         let env = GenEnv::new(seed, program, seed == 0);
         let neighbours = [0, 1, 2, 3].map(|p| env.neighbour(program, p));
         let quad = [0, 1, 2, 3].map(|p| &neighbours[p] as &dyn Env);
-        // A loop that does not end says nothing, nor does an index out of range, which the language leaves open.
+        // A loop that does not end says nothing, nor does what the language leaves undefined.
         let Ok(expected) = interp::run_quad(program, quad, how) else { return };
         let got = match backend::sim::bridge::run_quad(&compiled.program, program, quad, cfg) {
             Ok(got) => got,

@@ -22,13 +22,14 @@ pub struct InterpOptions {
     /// Moves every rounded float result by -1, 0 or 1 unit in the last place, by this seed: outputs
     /// that change much with the seed say nothing about a compiler that may round differently.
     pub jitter: Option<u64>,
-    /// Whether a dynamic index out of range is an error: what a machine does then is its own affair.
-    pub in_range: bool,
+    /// Whether it is an error to do what the language leaves undefined, as what a machine does then is
+    /// its own affair: a dynamic index out of range, a read of a lane that was never written.
+    pub defined: bool,
 }
 
 impl Default for InterpOptions {
     fn default() -> InterpOptions {
-        InterpOptions { max_steps: 1_000_000, cfg: EvalCfg::default(), jitter: None, in_range: false }
+        InterpOptions { max_steps: 1_000_000, cfg: EvalCfg::default(), jitter: None, defined: false }
     }
 }
 
@@ -37,8 +38,9 @@ impl Default for InterpOptions {
 pub enum InterpError {
     /// The bound on executed instructions.
     StepLimit(u64),
-    /// A dynamic index out of range, with [`InterpOptions::in_range`].
-    OutOfRange,
+    /// A dynamic index out of range or a read of what was never written, with
+    /// [`InterpOptions::defined`].
+    Undefined,
     /// The program breaks an invariant of [`crate::tac::verify`].
     Invalid(&'static str),
 }
@@ -47,7 +49,9 @@ impl fmt::Display for InterpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             InterpError::StepLimit(steps) => write!(f, "the run exceeds the bound of {steps} steps"),
-            InterpError::OutOfRange => f.write_str("a dynamic index is out of range"),
+            InterpError::Undefined => {
+                f.write_str("a dynamic index is out of range, or a lane is read that was never written")
+            }
             InterpError::Invalid(what) => write!(f, "invalid TAC: {what}"),
         }
     }
@@ -87,13 +91,14 @@ pub fn run_in_quad(
         view,
         starts,
         memory: vec![[0.0; 4]; total],
+        written: vec![0; total],
         outputs: Outputs::default(),
         missed: Cell::new(false),
         flow: vec![None; program.funcs.len()],
     };
     machine.run()?;
-    if options.in_range && machine.missed.get() {
-        return Err(InterpError::OutOfRange);
+    if options.defined && machine.missed.get() {
+        return Err(InterpError::Undefined);
     }
     Ok(machine.outputs)
 }
@@ -106,8 +111,10 @@ struct Machine<'a, 'v, 'n> {
     /// Where a written variable's elements start in `memory`.
     starts: SecondaryMap<Var, usize>,
     memory: Vec<[f32; 4]>,
+    /// The lanes of each element of `memory` that have been written.
+    written: Vec<u8>,
     outputs: Outputs,
-    /// Whether an index was out of range.
+    /// Whether an index was out of range, or something was read that was never written.
     missed: Cell<bool>,
     /// By function, once it has run: where each flow instruction goes on, see [`flow_targets`].
     flow: Vec<Option<Vec<u32>>>,
@@ -317,7 +324,10 @@ impl Machine<'_, '_, '_> {
             Addr::Var(var, index) => match (self.element(var, index), self.program.vars.get(var)) {
                 (Some(elem), Some(decl)) => {
                     if decl.is_local() || decl.is_output(self.program.stage) {
-                        self.memory[self.starts[var] + elem as usize]
+                        let at = self.starts[var] + elem as usize;
+                        let missing = src.swz.lanes().iter().any(|&l| self.written[at] >> l & 1 == 0);
+                        self.missed.set(self.missed.get() || missing);
+                        self.memory[at]
                     } else if decl.is_input(self.program.stage) {
                         self.env.input(var, elem)
                     } else {
@@ -341,12 +351,43 @@ impl Machine<'_, '_, '_> {
             return;
         }
         let Some(elem) = self.element(dst.var, dst.index) else { return };
-        let cell = &mut self.memory[self.starts[dst.var] + elem as usize];
+        let at = self.starts[dst.var] + elem as usize;
+        self.written[at] |= dst.mask.0;
+        let cell = &mut self.memory[at];
         for (lane, value) in dst.mask.lanes().zip(values) {
             cell[lane as usize] = value;
             if is_output {
                 self.outputs.set(dst.var, elem, lane, value);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diag::FileId;
+    use crate::tac::text;
+    use crate::testing::gen_env::GenEnv;
+
+    #[test]
+    fn what_is_left_undefined_is_an_error_on_wish() {
+        let run = |body: &str, defined: bool| {
+            let head = "stage frag\nuniform vec4 u[2]\nlocal int i\nlocal vec4 a\noutput vec4 gl_FragColor\n";
+            let program = text::parse(FileId::default(), &format!("{head}func main() {{\n{body}\n}}\n")).unwrap();
+            let env = GenEnv::new(1, &program, false);
+            run(&program, &env, InterpOptions { defined, ..InterpOptions::default() }).map(|_| ())
+        };
+        let out = "MOV gl_FragColor.xyzw, a.xyzw";
+        for (body, is_defined) in [
+            (format!("MOV a.xyzw, u[1].xyzw\n{out}"), true),
+            (format!("MOV a.xyz, u[1].xyz\n{out}"), false),
+            (format!("MOV i.x, int(1)\nMOV a.xyzw, u[i.x + 0].xyzw\n{out}"), true),
+            (format!("MOV i.x, int(2)\nMOV a.xyzw, u[i.x + 0].xyzw\n{out}"), false),
+            (format!("MOV a.xyzw, u[i.x + 0].xyzw\n{out}"), false),
+        ] {
+            assert_eq!(run(&body, false), Ok(()), "{body}");
+            assert_eq!(run(&body, true).is_ok(), is_defined, "{body}");
         }
     }
 }
