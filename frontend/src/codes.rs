@@ -120,6 +120,7 @@ pub const CODES: &[Code] = &[
     warning("index-limits", spec::INDEX_LIMITS, "an index that not every ES implementation takes"),
     error("index-not-int", spec::SUBSCRIPTS, "an index must be one int"),
     error("index-out-of-range", spec::ARRAYS, "a constant index is outside of what it indexes"),
+    warning("inexact-number", spec::INTEGERS, "an int literal is no whole number that a 32-bit float holds"),
     error("initializer-not-allowed", spec::QUALIFIERS, "variables of the storage cannot be initialized"),
     error("initializer-not-constant", spec::CONSTANT_EXPRESSIONS, "the initializer must be a constant expression"),
     error("jump-outside-loop", spec::JUMPS, "`break` and `continue` belong into loops"),

@@ -124,6 +124,7 @@ const CASES: &[Case] = &[
     ("not-assignable", Glsl110, Vertex, &["void f() { 1.0 = 2.0; }"]),
     ("not-in-version", Glsl110, Vertex, &["float[2] a;"]),
     ("not-indexable", Glsl110, Vertex, &["float f(float x) { return x[0]; }"]),
+    ("inexact-number", Glsl110, Vertex, &["int n = 2147483647;"]),
     ("number-too-large", Glsl110, Vertex, &["int n = 99999999999;"]),
     ("qualifier-not-global", Glsl110, Vertex, &["void f() { uniform float u; }"]),
     ("qualifier-order", Glsl120, Vertex, &["varying invariant vec2 v;"]),

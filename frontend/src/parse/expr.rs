@@ -369,6 +369,9 @@ impl<'a> Parser<'a, '_> {
                     // 1.10 and 1.20 leave it open and programs rely on it.
                     let message = format!("`{}` does not fit into 32 bits; its lowest bits are taken", token.text);
                     self.diags.push(Diagnostic::warning("number-too-large", token.span, message));
+                } else if !is_exact(value as u32 as i32) && !self.lost {
+                    let message = format!("`{}` is rounded: an int is exact up to 16777216 only", token.text);
+                    self.diags.push(Diagnostic::warning("inexact-number", token.span, message));
                 }
                 return ExprKind::Int(value as u32 as i32);
             }
@@ -398,4 +401,10 @@ impl<'a> Parser<'a, '_> {
         self.error("bad-number", token.span, format!("`{}` is not a number", token.text));
         ExprKind::Error
     }
+}
+
+/// Whether an int is the same as a float: the machines compute ints so, which 4.1.3 of the
+/// specification allows.
+fn is_exact(value: i32) -> bool {
+    i64::from(value) == value as f32 as i64
 }
