@@ -55,6 +55,20 @@ impl Options {
     }
 }
 
+impl Options {
+    /// The same for one stage of a link: when the target runs only the other one, its partner's.
+    #[must_use]
+    pub fn for_stage(&self, stage: Stage) -> Options {
+        let mut options = self.clone();
+        if !self.target.stages.contains(&stage)
+            && let Some(Ok(partner)) = self.target.partner.as_deref().map(Target::builtin)
+        {
+            options.target = partner;
+        }
+        options
+    }
+}
+
 /// Why there is no machine code.
 #[derive(Clone, Debug)]
 pub struct Failure {
@@ -93,14 +107,19 @@ pub fn is_tac(name: &str) -> bool {
     Path::new(name).extension().is_some_and(|e| e == "tac")
 }
 
-/// A built-in target by name, or one from a TOML file.
+/// A built-in target by name, or one from a TOML file; `:PART` behind either picks a profile.
 ///
 /// # Errors
 /// A sentence that names what is wrong.
 pub fn resolve_target(name: &str) -> Result<Target, String> {
-    match read_toml(name)? {
-        Some(text) => Target::from_toml(&text),
-        None => Target::builtin(name),
+    let (file, part) = match name.rsplit_once(':') {
+        Some((file, part)) if file.ends_with(".toml") => (file, Some(part)),
+        _ => (name, None),
+    };
+    match (read_toml(file)?, part) {
+        (Some(text), Some(part)) => Target::with_profile(&text, part),
+        (Some(text), None) => Target::from_toml(&text),
+        (None, _) => Target::builtin(name),
     }
     .map_err(|e| e.to_string())
 }

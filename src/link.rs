@@ -63,13 +63,15 @@ pub fn link_units(stages: [&[(&str, &str)]; 2], options: &Options) -> Result<Lin
     for warning in std::mem::take(&mut linked.warnings) {
         warnings[1].push(Diagnostic::warning("link", Span::new(files[1], 0, 0), warning));
     }
-    let registers = &options.target.registers;
     // `gl_Position` takes an output that no varying can have
-    let interpolators = registers.input.count.min(registers.output.count.saturating_sub(1));
+    let [of_vertex, of_fragment] = [Stage::Vertex, Stage::Fragment].map(|stage| options.for_stage(stage).target);
+    let room = of_fragment.registers.input.count.min(of_vertex.registers.output.count.saturating_sub(1));
+    let interpolators = of_vertex.limits.coordinates.map_or(room, |n| room.min(n));
     let packed = interface::lay_out(&mut linked, options.link.packing, interpolators);
     let [of_vertex, of_fragment] = warnings;
-    let vertex = finish(linked.vertex, files[0], sources.clone(), of_vertex, options)?;
-    let fragment = finish(linked.fragment, files[1], sources, of_fragment, options)?;
+    let [on_vertex, on_fragment] = [Stage::Vertex, Stage::Fragment].map(|stage| options.for_stage(stage));
+    let vertex = finish(linked.vertex, files[0], sources.clone(), of_vertex, &on_vertex)?;
+    let fragment = finish(linked.fragment, files[1], sources, of_fragment, &on_fragment)?;
     Ok(Linked { stages: [vertex, fragment], packed })
 }
 

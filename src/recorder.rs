@@ -3,6 +3,7 @@
 use crate::facade::{Built, Failure, Options, compile, stage_of};
 use crate::record::{Record, Status};
 use crate::units::{Unit, attach, check_unit, compile_units};
+use backend::Target;
 use ir::diag::{Diagnostic, SourceMap, Span};
 use std::time::Instant;
 
@@ -64,7 +65,7 @@ fn record(
         best = best.min(start.elapsed().as_micros() as u64);
         if turn == 0 {
             match result {
-                Ok(Made::Code(built)) => fill(&mut record, &built),
+                Ok(Made::Code(built)) => fill(&mut record, &built, &options.target),
                 Ok(Made::Part(unit)) => record.diagnostics = json(&unit.sources, &unit.warnings),
                 Err(failure) => {
                     record.status = failure.status;
@@ -95,7 +96,7 @@ fn json(sources: &SourceMap, diagnostics: &[Diagnostic]) -> Vec<serde_json::Valu
     diagnostics.iter().map(|d| crate::diagnostics::to_json(sources, d)).collect()
 }
 
-fn fill(record: &mut Record, built: &Built) {
+fn fill(record: &mut Record, built: &Built, target: &Target) {
     let counts = &built.compiled.statistics.counts;
     record.stage = built.tac.stage.to_string();
     record.instructions = counts.instructions;
@@ -116,6 +117,7 @@ fn fill(record: &mut Record, built: &Built) {
         record.egraph_classes = record.egraph_classes.max(stage.classes as u32);
         record.egraph_stop = stage.stop().name().to_owned();
     }
-    record.assembly = backend::emit::vec4_text::print(&built.compiled.program);
+    // a program without a text form was an error
+    record.assembly = backend::emit::text(&built.compiled.program, target).unwrap_or_default();
     record.diagnostics = json(&built.sources, &built.warnings);
 }

@@ -5,11 +5,12 @@ use crate::calls::Frame;
 use crate::egraph_stage::{self, EgraphPass};
 use crate::error::{Error, Resource};
 use crate::isa::Target;
+use crate::isa::pattern::Pattern;
 use crate::mach::{Opcode, Program};
 use crate::pipeline::Pipeline;
 use crate::reflect::{self, Reflection};
 use crate::select::{self, SelectOptions};
-use crate::{calls, cost, estimate, legalize, schedule};
+use crate::{calls, cost, emit, estimate, legalize, schedule, straighten};
 use bumpalo::Bump;
 use ir::diag::FileId;
 use ir::func::Module;
@@ -152,11 +153,11 @@ fn run(
     clock.lap("passes");
 
     // machine code over virtual registers
-    let fusing = target.patterns.iter().filter(|p| p.fuses).map(|p| p.name.clone());
-    let exact_fusion = pipeline.fp > ir::types::FpLevel::Strict || !target.arithmetic.fused_mad;
-    let fuse = pipeline.has("fuse-patterns") && exact_fusion;
+    let strict = pipeline.fp == ir::types::FpLevel::Strict;
+    let fuse = pipeline.has("fuse-patterns") && !(strict && target.arithmetic.fused_mad);
+    let out = |p: &&Pattern| (p.fuses && !fuse) || (strict && !p.exact);
     let how = SelectOptions {
-        without: if fuse { Vec::new() } else { fusing.collect() },
+        without: target.patterns.iter().filter(out).map(|p| p.name.clone()).collect(),
         keep_lanes_apart: !pipeline.has("merge-lanes"),
     };
     let mut functions = select::select_module(&module, target, &how)?;
@@ -186,7 +187,9 @@ fn run(
 
     let counts = estimate::count(&machine, target);
     fits(&counts, target)?;
-    let reflection = reflect::reflect(&machine, source.vars.values());
+    emit::check(&machine, target)?;
+    let mut reflection = reflect::reflect(&machine, source.vars.values());
+    emit::name_bindings(&mut reflection, &machine, target);
     clock.lap("reflect");
     Ok(Compiled {
         program: machine,
@@ -247,7 +250,10 @@ fn pass(
         }
         let observer = observer.as_mut().map(|o| &mut **o as &mut dyn Observer);
         let mut driver = Driver { verify: options.check, dump_after: options.dump_after.clone(), observer };
-        let mut report = driver.run(func, &passes, &ctx).map_err(pass_error)?;
+        let mut report = straighten::straighten(func, target, &mut driver, &ctx)?;
+        let of_rows = driver.run(func, &passes, &ctx).map_err(pass_error)?;
+        report.runs.extend(of_rows.runs);
+        report.dumps.extend(of_rows.dumps);
         // No target takes a sampler from a register, so this is part of every pipeline.
         if ir::passes::needs_expand_sampler_indices(func)
             && let Some(pass) = ir::passes::find("expand-sampler-indices")
@@ -308,6 +314,9 @@ fn context(target: &Target, pipeline: &Pipeline, limits: &Limits) -> PassCtx {
     let (costs, eval) = (cost::cost_table(target), target.eval());
     let mut ctx = PassCtx { costs, fp: pipeline.fp, eval, limits: *limits, ..PassCtx::default() };
     let options = &mut ctx.options;
+    if !target.flow {
+        options.unroll = straighten::UNROLL;
+    }
     if let Some(n) = pipeline.unroll.max_trips {
         options.unroll.max_trips = n;
     }
@@ -326,7 +335,8 @@ fn fits(counts: &estimate::Counts, target: &Target) -> Result<(), Error> {
         (Resource::Constants, counts.constants, Some(target.registers.constant.count)),
         (Resource::Slots, counts.slots, limits.slots),
         (Resource::AluInstructions, counts.alu, limits.alu),
-        (Resource::TexInstructions, counts.tex, limits.tex),
+        (Resource::TexInstructions, counts.tex + counts.kills, limits.tex),
+        (Resource::Indirections, counts.indirections, limits.indirections),
     ];
     for (what, need, limit) in rows {
         if let Some(limit) = limit.filter(|&l| need > l) {
@@ -356,7 +366,7 @@ fn tac_error(error: &tac::verify::TacError) -> Error {
     error.bound.map_or_else(|| Error::InvalidTac(error.to_string()), Error::Bound)
 }
 
-fn pass_error(error: PassError) -> Error {
+pub(crate) fn pass_error(error: PassError) -> Error {
     match error {
         PassError::Unsupported { message, line } => Error::Unsupported { what: message, line },
         PassError::UnknownPass(name) => Error::Pipeline(format!("no pass has the name `{name}`")),

@@ -1,8 +1,8 @@
 //! What the e-graph stage and the passes must know of a target, filled from its table.
 
 use crate::isa::Target;
-use crate::mach::Opcode;
-use ir::cost::{CostTable, OpCost};
+use crate::mach::{File, Opcode};
+use ir::cost::{CostTable, Indexed, OpCost};
 use ir::op::{Form, Op};
 
 /// The costs of one target.
@@ -28,7 +28,7 @@ pub fn cost_table(target: &Target) -> CostTable {
             Op::Txb => of(Opcode::Txb),
             Op::Txl => of(Opcode::Txl),
             op if op.form() == Form::Source && op != Op::Mov => None,
-            op => target.patterns.iter().find(|p| p.len == 1 && p.root() == op).and_then(|p| {
+            op => target.patterns.iter().find(|p| p.general && p.root() == op).and_then(|p| {
                 let mut sum = OpCost { slots: 0, latency: 0 };
                 for line in &p.emit {
                     let spec = target.op(line.op)?;
@@ -51,6 +51,11 @@ pub fn cost_table(target: &Target) -> CostTable {
         has_branches: target.flow,
         const_ports: target.registers.constant.ports,
         input_ports: target.registers.input.ports,
+        indexed: Indexed {
+            uniforms: target.indexes(File::Const),
+            inputs: target.indexes(File::Input),
+            locals: target.indexes(File::Local),
+        },
     }
 }
 

@@ -21,6 +21,10 @@ pub enum Resource {
     AluInstructions,
     /// Texture instructions.
     TexInstructions,
+    /// Lookups with coordinates from lookups.
+    Indirections,
+    /// Sets of texture coordinates, which carry the varyings.
+    Coordinates,
     /// Nested blocks of control flow.
     Nesting,
 }
@@ -36,6 +40,8 @@ impl fmt::Display for Resource {
             Resource::Slots => "slots",
             Resource::AluInstructions => "arithmetic instructions",
             Resource::TexInstructions => "texture instructions",
+            Resource::Indirections => "texture indirections",
+            Resource::Coordinates => "texture coordinates (varyings)",
             Resource::Nesting => "levels of nested control flow",
         })
     }

@@ -1,8 +1,8 @@
 //! Counts of a finished program, with a static estimate of cycles.
 
 use crate::isa::Target;
-use crate::mach::{Constant, Inst, Opcode, Program, Reg};
-use rustc_hash::FxHashMap;
+use crate::mach::{Constant, File, Inst, Opcode, Program, Reg};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Numbers about a program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -17,6 +17,10 @@ pub struct Counts {
     pub tex: u32,
     /// Control flow and `KIL`.
     pub flow: u32,
+    /// `KIL` alone, which instruction sets count among the lookups.
+    pub kills: u32,
+    /// Texture indirections (see [`indirections`]); 0 without lookups.
+    pub indirections: u32,
     /// Copies that stayed (among `alu`).
     pub moves: u32,
     /// Static estimate: in-order issue, operands waited for, each instruction once.
@@ -45,6 +49,7 @@ pub fn count(program: &Program, target: &Target) -> Counts {
         inputs: program.inputs.len() as u32,
         outputs: program.outputs.len() as u32,
         samplers: program.samplers.len() as u32,
+        indirections: indirections(&program.insts),
         ..Counts::default()
     };
     for inst in program.insts.iter().filter(|i| i.op != Opcode::End) {
@@ -54,12 +59,38 @@ pub fn count(program: &Program, target: &Target) -> Counts {
             counts.tex += 1;
         } else if inst.op.is_flow() || inst.op == Opcode::Kil {
             counts.flow += 1;
+            counts.kills += u32::from(inst.op == Opcode::Kil);
         } else {
             counts.alu += 1;
             counts.moves += u32::from(inst.op == Opcode::Mov);
         }
     }
     counts
+}
+
+/// How many runs of lookups there are (ARB_fragment_program, issue 24 and section 3.11.6): a lookup or
+/// `KIL` starts a new one when it reads a temporary that was written since the last one started, or
+/// writes one that was read or written since. 0 without lookups. Straight code is assumed.
+pub fn indirections(insts: &[Inst]) -> u32 {
+    let mut runs = 0;
+    let (mut read, mut written) = (FxHashSet::default(), FxHashSet::default());
+    let temporary = |reg: &Reg| matches!(reg.file, File::Temp | File::Virtual);
+    for inst in insts {
+        let sources = || inst.srcs.iter().map(|s| s.reg).filter(temporary);
+        let result = inst.dst.map(|d| d.reg).filter(temporary);
+        if inst.op.is_texture() || inst.op == Opcode::Kil {
+            let late = sources().any(|r| written.contains(&r));
+            let clash = result.is_some_and(|r| read.contains(&r) || written.contains(&r));
+            if runs == 0 || late || clash {
+                runs += 1;
+                read.clear();
+                written.clear();
+            }
+        }
+        read.extend(sources());
+        written.extend(result);
+    }
+    runs
 }
 
 fn cycles(insts: &[Inst], target: &Target) -> u32 {

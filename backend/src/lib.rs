@@ -4,7 +4,7 @@
 //! end of its own hands in [`ir::tac::Program`].
 //!
 //! ```text
-//! tac::inline -> ssa::build -> rows of the pipeline (passes, e-graph stage) -> select (pattern
+//! tac::inline -> ssa::build -> straight code where the target has no flow -> rows of the pipeline (passes, e-graph stage) -> select (pattern
 //! table) -> schedule -> legalize -> alloc -> limits -> counts and reflection
 //! ```
 
@@ -26,6 +26,7 @@ pub mod reflect;
 pub mod schedule;
 pub mod select;
 pub mod sim;
+mod straighten;
 
 pub use compile::{CompileOptions, Compiled, Statistics, compile, compile_observed};
 pub use error::{Error, Resource};

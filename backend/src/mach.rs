@@ -21,7 +21,7 @@ pub enum Kind {
     Lanewise,
     /// The first so many lanes of both sources; result in every written lane.
     Reduce(u8),
-    /// The first lane; result in every written lane.
+    /// The first lane of each source; result in every written lane.
     Scalar,
     /// Lane-wise into the address register.
     Address,
@@ -107,6 +107,8 @@ opcodes! {
     (Ret, "RET", 0, Kind::Flow, None, "Leaves the subroutine, or the program."),
     (Kil, "KIL", 1, Kind::Flow, Some(ir::Op::Kil), "Ends the fragment when any of four lanes is below 0."),
     (End, "END", 0, Kind::Flow, None, "Ends the program."),
+    (Abs, "ABS", 1, Kind::Lanewise, Some(ir::Op::Abs), "Absolute value, where a source cannot carry it."),
+    (Pow, "POW", 2, Kind::Scalar, Some(ir::Op::Pow), "First to the power of the second."),
 }
 
 impl Opcode {

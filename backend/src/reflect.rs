@@ -16,6 +16,9 @@ pub struct Slot {
     pub r#type: String,
     /// Register, such as `v0`.
     pub register: String,
+    /// The name in the target's own text, when it is not the register.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub binding: Option<String>,
     /// Lanes that the variable has.
     pub lanes: u8,
     /// The outside's word for it, or `generic`.
@@ -32,6 +35,9 @@ pub struct UniformRegister {
     pub element: u32,
     /// Register, such as `c4`.
     pub register: String,
+    /// The name in the target's own text, when it is not the register.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub binding: Option<String>,
 }
 
 /// A uniform.
@@ -59,6 +65,9 @@ pub struct Sampler {
     pub element: u32,
     /// Register, such as `s0`.
     pub register: String,
+    /// The name in the target's own text, when it is not the register.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub binding: Option<String>,
     /// Texture shape.
     pub dim: String,
     /// Compares.
@@ -106,6 +115,7 @@ pub fn reflect<'v>(program: &Program, vars: impl Iterator<Item = &'v VarDecl>) -
             element: b.elem,
             r#type: type_name(&b.name),
             register: format!("{}{}", file.letter(), b.reg),
+            binding: None,
             lanes: b.lanes,
             semantic: b.semantic.clone(),
             centroid: decls.get(b.name.as_str()).is_some_and(|d| d.centroid),
@@ -118,7 +128,7 @@ pub fn reflect<'v>(program: &Program, vars: impl Iterator<Item = &'v VarDecl>) -
         let register = format!("{}{i}", File::Const.letter());
         match constant {
             Constant::Uniform { name, elem } => {
-                let register = UniformRegister { element: *elem, register };
+                let register = UniformRegister { element: *elem, register, binding: None };
                 match uniforms.iter_mut().rev().find(|u| u.name == *name) {
                     Some(uniform) => uniform.registers.push(register),
                     None => uniforms.push(Uniform {
@@ -152,6 +162,7 @@ pub fn reflect<'v>(program: &Program, vars: impl Iterator<Item = &'v VarDecl>) -
                 name: s.name.clone(),
                 element: s.elem,
                 register: format!("{}{}", File::Sampler.letter(), s.reg),
+                binding: None,
                 dim: s.dim.to_string(),
                 shadow: s.shadow,
             })

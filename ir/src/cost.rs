@@ -37,6 +37,19 @@ pub struct CostTable {
     pub const_ports: u32,
     /// Most different input registers that one instruction may read.
     pub input_ports: u32,
+    /// What a computed index may select from.
+    pub indexed: Indexed,
+}
+
+/// Which arrays the machine can index.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Indexed {
+    /// Uniforms.
+    pub uniforms: bool,
+    /// Inputs.
+    pub inputs: bool,
+    /// Local arrays.
+    pub locals: bool,
 }
 
 impl CostTable {
@@ -79,6 +92,7 @@ impl Default for CostTable {
             has_branches: true,
             const_ports: 3,
             input_ports: 3,
+            indexed: Indexed { uniforms: true, inputs: true, locals: true },
         }
     }
 }

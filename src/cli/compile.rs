@@ -2,7 +2,7 @@
 
 use super::args::{CompileArgs, Emit};
 use super::{Exit, Outcome, Stop, build, output};
-use eggshade::backend::emit::{vec4_bits, vec4_text};
+use eggshade::backend::emit::vec4_bits;
 use eggshade::ir::diag::SourceMap;
 use eggshade::ir::tac;
 use eggshade::{Built, Options, backend, frontend};
@@ -188,7 +188,7 @@ fn back(emit: Emit, built: &Built, options: &Options) -> Result<Vec<u8>, Stop> {
         Emit::Reflection => {
             serde_json::to_string_pretty(&compiled.reflection).map_err(|e| Stop::input(e.to_string()))? + "\n"
         }
-        _ => vec4_text::print(&compiled.program),
+        _ => backend::emit::text(&compiled.program, &options.target).map_err(|e| Stop::input(e.to_string()))?,
     };
     Ok(text.into_bytes())
 }

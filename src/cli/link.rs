@@ -2,10 +2,10 @@
 
 use super::args::{Emit, LinkArgs, PackVaryings};
 use super::{Outcome, Stop, build, output};
-use eggshade::backend::emit::vec4_text;
+use eggshade::backend::emit;
 use eggshade::ir::tac;
 use eggshade::ir::tac::interface::Packing;
-use eggshade::{LinkOptions, link_reflection};
+use eggshade::{Built, LinkOptions, link_reflection};
 use std::path::Path;
 
 /// Runs the command.
@@ -21,7 +21,11 @@ pub fn run(args: &LinkArgs) -> Outcome {
     let linked = build::link_files(&files, &options, args.build.message_format)?;
     let stages = &linked.stages;
     let text = match args.emit {
-        Emit::Asm => stages.iter().map(|b| vec4_text::print(&b.compiled.program)).collect::<Vec<_>>().join("\n"),
+        Emit::Asm => {
+            let text = |b: &Built| emit::text(&b.compiled.program, &options.for_stage(b.tac.stage).target);
+            let texts: Result<Vec<String>, _> = stages.iter().map(text).collect();
+            texts.map_err(|e| Stop::input(e.to_string()))?.join("\n")
+        }
         Emit::Link => stages.iter().map(|b| tac::link::print_link_tree(&b.tac)).collect(),
         Emit::TacTree => stages.iter().map(|b| tac::text::print_tree(&b.tac)).collect(),
         Emit::Tac => stages.iter().map(|b| tac::text::print(&b.tac)).collect::<Vec<_>>().join("\n"),

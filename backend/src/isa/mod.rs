@@ -4,6 +4,9 @@
 //! patterns are well formed and use only opcodes of the target, `MOV` and `END` exist, register
 //! files are not empty, and `IF`/`LOOP` exist when the target has control flow. Nothing outside
 //! `targets/` names a target.
+//!
+//! A table may have named parts, `[profiles.NAME]`: what stands there replaces the same keys of the
+//! table when `TARGET:NAME` is asked for.
 
 pub mod pattern;
 
@@ -103,6 +106,27 @@ pub struct Operands {
     pub tex_swizzle: SwizzleRule,
     /// Negation and absolute value of texture coordinates.
     pub tex_modifiers: bool,
+    /// A lookup may write the output `depth`.
+    #[serde(default = "yes")]
+    pub tex_to_depth: bool,
+    /// Least and greatest constant part of a relative number, when there is a limit.
+    #[serde(default)]
+    pub relative_offset: Option<[i32; 2]>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// The text form of a target's programs (see `emit`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Assembly {
+    /// Ours.
+    #[default]
+    Vec4,
+    /// ARB_vertex_program and ARB_fragment_program.
+    ArbProgram,
 }
 
 /// Facts about arithmetic (see [`EvalCfg`]).
@@ -125,6 +149,10 @@ pub struct Limits {
     pub alu: Option<u32>,
     /// Texture instructions.
     pub tex: Option<u32>,
+    /// Texture indirections: lookups in a row, each with coordinates from the one before.
+    pub indirections: Option<u32>,
+    /// Sets of texture coordinates, where varyings are those.
+    pub coordinates: Option<u32>,
     /// Nested `IF` and `LOOP`.
     pub nesting: Option<u32>,
 }
@@ -138,6 +166,12 @@ struct TargetFile {
     stages: Vec<String>,
     flow: bool,
     direct_outputs: bool,
+    #[serde(default)]
+    assembly: Assembly,
+    #[serde(default)]
+    partner: Option<String>,
+    #[serde(default)]
+    profiles: BTreeMap<String, toml::Table>,
     #[serde(default)]
     arithmetic: Arithmetic,
     #[serde(default)]
@@ -161,6 +195,10 @@ pub struct Target {
     pub flow: bool,
     /// Whether any instruction may write an output, in part and more than once.
     pub direct_outputs: bool,
+    /// Form of the program's text.
+    pub assembly: Assembly,
+    /// The target of the other stage in a link, when this one runs only one.
+    pub partner: Option<String>,
     /// Facts about arithmetic.
     pub arithmetic: Arithmetic,
     /// Program limits.
@@ -174,7 +212,23 @@ pub struct Target {
     ops: Vec<Option<OpSpec>>,
 }
 
-const EMBEDDED: &[(&str, &str)] = &[("vec4", include_str!("../../targets/vec4.toml"))];
+const EMBEDDED: &[(&str, &str)] = &[
+    ("vec4", include_str!("../../targets/vec4.toml")),
+    ("arbvp1", include_str!("../../targets/arbvp1.toml")),
+    ("arbfp1", include_str!("../../targets/arbfp1.toml")),
+];
+
+/// Puts what stands in `part` in place of what stands under the same keys, tables key by key.
+fn replace(table: &mut toml::Table, part: toml::Table) {
+    for (key, new) in part {
+        match (table.get_mut(&key), new) {
+            (Some(toml::Value::Table(old)), toml::Value::Table(new)) => replace(old, new),
+            (_, new) => {
+                table.insert(key, new);
+            }
+        }
+    }
+}
 
 impl Target {
     /// The names of the targets that are built in.
@@ -190,14 +244,44 @@ impl Target {
         })
     }
 
-    /// A target that is built in.
+    /// A target that is built in: `NAME`, or `NAME:PART` for one of its profiles.
     pub fn builtin(name: &str) -> Result<Target, Error> {
-        Target::text(name).and_then(Target::from_toml)
+        match name.split_once(':') {
+            Some((name, part)) => Target::with_profile(Target::text(name)?, part),
+            None => Target::from_toml(Target::text(name)?),
+        }
+    }
+
+    /// The names of a table's profiles.
+    pub fn profiles(text: &str) -> Result<Vec<String>, Error> {
+        let file: TargetFile = toml::from_str(text).map_err(|e| Error::Target(e.to_string()))?;
+        Ok(file.profiles.into_keys().collect())
+    }
+
+    /// Reads and checks a target file with one of its profiles.
+    pub fn with_profile(text: &str, part: &str) -> Result<Target, Error> {
+        let known = Target::profiles(text)?;
+        let mut table: toml::Table = toml::from_str(text).map_err(|e| Error::Target(e.to_string()))?;
+        let profiles = table.remove("profiles");
+        let Some(toml::Value::Table(changes)) = profiles.as_ref().and_then(|p| p.get(part)) else {
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            let name = table.get("name").and_then(toml::Value::as_str).unwrap_or_default();
+            return Err(Error::Target(format!("`{name}` has no profile `{part}`; it has: {known}")));
+        };
+        replace(&mut table, changes.clone());
+        let fail = |e: toml::de::Error| Error::Target(format!("profile `{part}`: {e}"));
+        let mut target = Target::from_file(table.try_into().map_err(fail)?)?;
+        target.name = format!("{}:{part}", target.name);
+        target.partner = target.partner.map(|partner| format!("{partner}:{part}"));
+        Ok(target)
     }
 
     /// Reads and checks a target file.
     pub fn from_toml(text: &str) -> Result<Target, Error> {
-        let file: TargetFile = toml::from_str(text).map_err(|e| Error::Target(e.to_string()))?;
+        toml::from_str(text).map_err(|e| Error::Target(e.to_string())).and_then(Target::from_file)
+    }
+
+    fn from_file(file: TargetFile) -> Result<Target, Error> {
         let fail = |what: String| Err(Error::Target(format!("`{}`: {what}", file.name)));
         let mut ops = vec![None; Opcode::ALL.len()];
         for (word, spec) in &file.opcodes {
@@ -250,6 +334,8 @@ impl Target {
             stages,
             flow: file.flow,
             direct_outputs: file.direct_outputs,
+            assembly: file.assembly,
+            partner: file.partner,
             arithmetic: file.arithmetic,
             limits: file.limits,
             registers: file.registers,
@@ -267,6 +353,11 @@ impl Target {
     /// The facts that `ir::eval` needs.
     pub fn eval(&self) -> EvalCfg {
         EvalCfg { zero_wins: self.arithmetic.zero_wins, fused_mad: self.arithmetic.fused_mad }
+    }
+
+    /// Whether registers of a file can be picked by the address register.
+    pub fn indexes(&self, file: File) -> bool {
+        self.registers.address_lanes > 0 && self.file(file).relative
     }
 
     /// A register file's row; temporaries for the files before allocation.
@@ -298,8 +389,26 @@ mod tests {
     fn every_embedded_target_loads_under_its_name() {
         for name in Target::names() {
             assert_eq!(Target::builtin(name).unwrap().name, name);
+            for part in Target::profiles(Target::text(name).unwrap()).unwrap() {
+                let name = format!("{name}:{part}");
+                assert_eq!(Target::builtin(&name).unwrap().name, name);
+            }
         }
         assert!(Target::builtin("nope").is_err());
+    }
+
+    #[test]
+    fn a_profile_replaces_what_it_names() {
+        let text = format!("{VEC4}\n[profiles.small.registers.temp]\ncount = 5\n");
+        let (whole, small) = (Target::from_toml(&text).unwrap(), Target::with_profile(&text, "small").unwrap());
+        assert_eq!((whole.registers.temp.count, small.registers.temp.count), (32, 5));
+        assert_eq!(small.registers.temp.ports, 3);
+        assert_eq!(small.name, "vec4:small");
+        let unknown = Target::with_profile(&text, "tiny").unwrap_err().to_string();
+        assert!(unknown.contains("tiny") && unknown.contains("small"), "{unknown}");
+        let wrong = Target::with_profile(&text.replace("count = 5", "cuont = 5"), "small").unwrap_err().to_string();
+        assert!(wrong.contains("cuont"), "{wrong}");
+        assert!(Target::builtin("vec4:strict").unwrap_err().to_string().contains("none"));
     }
 
     #[test]
@@ -321,7 +430,7 @@ mod tests {
         assert!(error("temp = { count = 32", "temp = { count = 0").contains("registers.temp"));
         assert!(error("flow = true", "flow = true\nflew = 1").contains("flew"));
         assert!(error("\"vert\", \"frag\"", "\"geom\"").contains("geom"));
-        assert!(error("(add (mul ?a ?b) ?c)", "(add (mul ?a ?b) ?a)").contains("?a"));
+        assert!(error("MAD @ ?a ?b ?c", "MAD @ ?a.q ?b ?c").contains("?a.q"));
         assert!(error("MAD @ ?a ?b ?c", "MAD @ ?a ?b").contains("3 sources"));
         assert!(error("(add (mul ?a ?b) ?c)", "(add (mol ?a ?b) ?c)").contains("mol"));
         assert!(error("MAD @ ?a ?b ?c", "MAD @ ?a ?b ?d").contains("?d"));

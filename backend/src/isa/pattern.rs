@@ -1,12 +1,13 @@
 //! Selection patterns: parsed from a target's table, checked once at load.
 //!
-//! In: a tree of IR operations with variables, and lines of machine code over those variables. Out:
-//! [`Pattern`]s, longest first. Holds: every variable that an emitted line reads is bound by the
+//! In: a tree of IR operations with variables and literals, and lines of machine code over those
+//! variables. Out: [`Pattern`]s, longest first. Holds: every variable that an emitted line reads is bound by the
 //! tree, every temporary is written before it is read, the last line writes the result, and every
 //! opcode exists on the target with that number of sources.
 
 use crate::mach::Opcode;
 use ir::op::{Op, Shape};
+use ir::types::LANE_NAMES;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -27,13 +28,23 @@ pub struct PatternSpec {
     /// Whether a pipeline may leave it out.
     #[serde(default)]
     pub fuses: bool,
+    /// Whether it computes what `ir::eval` says bit for bit; a row that does not is for the levels
+    /// above `strict`.
+    #[serde(default = "yes")]
+    pub exact: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// A tree to match.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Tree {
-    /// Any operand, bound to this variable.
+    /// Any operand, bound to this variable; where it stands again, the same operand.
     Var(usize),
+    /// A literal that has these bits in every lane.
+    Literal(u32),
     /// An operation over subtrees.
     Op(Op, Vec<Tree>),
 }
@@ -67,6 +78,8 @@ pub struct EmitSrc {
     pub neg: bool,
     /// Absolute value.
     pub abs: bool,
+    /// This lane of it in every place.
+    pub lane: Option<u8>,
 }
 
 /// One emitted line.
@@ -99,6 +112,10 @@ pub struct Pattern {
     pub emit: Vec<EmitLine>,
     /// Whether a pipeline may leave it out.
     pub fuses: bool,
+    /// Whether `strict` may use it.
+    pub exact: bool,
+    /// Whether it is one operation on any operands.
+    pub general: bool,
 }
 
 impl Pattern {
@@ -106,7 +123,7 @@ impl Pattern {
     pub fn root(&self) -> Op {
         match self.tree {
             Tree::Op(op, _) => op,
-            Tree::Var(_) => Op::Undef, // excluded at load
+            Tree::Var(_) | Tree::Literal(_) => Op::Undef, // excluded at load
         }
     }
 }
@@ -153,11 +170,9 @@ fn parse_tree(tokens: &mut Vec<&str>, vars: &mut Names, own: Option<Op>, depth: 
             }
             Ok(Tree::Op(op, args))
         }
-        Some(name) if name.starts_with('?') => {
-            if vars.get(name).is_some() {
-                return Err(format!("`{name}` stands twice in the tree"));
-            }
-            Ok(Tree::Var(vars.add(name)))
+        Some(name) if name.starts_with('?') => Ok(Tree::Var(vars.add(name))),
+        Some(number) if number.parse::<f32>().is_ok() => {
+            Ok(Tree::Literal(number.parse::<f32>().unwrap_or_default().to_bits()))
         }
         other => Err(format!("unexpected `{}` in the tree", other.unwrap_or("end"))),
     }
@@ -165,26 +180,33 @@ fn parse_tree(tokens: &mut Vec<&str>, vars: &mut Names, own: Option<Op>, depth: 
 
 fn tree_ops(tree: &Tree) -> usize {
     match tree {
-        Tree::Var(_) => 0,
+        Tree::Var(_) | Tree::Literal(_) => 0,
         Tree::Op(_, args) => 1 + args.iter().map(tree_ops).sum::<usize>(),
     }
 }
 
 fn parse_src(text: &str, vars: &Names, temps: &Names) -> Result<EmitSrc, String> {
     if let Ok(value) = text.parse::<f32>() {
-        return Ok(EmitSrc { arg: EmitArg::Literal(value), neg: false, abs: false });
+        return Ok(EmitSrc { arg: EmitArg::Literal(value), neg: false, abs: false, lane: None });
     }
     let (neg, rest) = text.strip_prefix('-').map_or((false, text), |r| (true, r));
     let (abs, name) = match rest.strip_prefix('|').and_then(|r| r.strip_suffix('|')) {
         Some(inner) => (true, inner),
         None => (false, rest),
     };
+    let (name, lane) = match name.split_once('.') {
+        Some((name, lane)) => {
+            let at = LANE_NAMES.iter().position(|&l| lane.len() == 1 && lane.starts_with(l));
+            (name, Some(at.ok_or_else(|| format!("`{text}` names no lane"))? as u8))
+        }
+        None => (name, None),
+    };
     let arg = if name.starts_with('!') {
         EmitArg::Temp(temps.get(name).ok_or_else(|| format!("`{name}` is read before it is written"))?)
     } else {
         EmitArg::Var(vars.get(name).ok_or_else(|| format!("`{name}` is not in the tree"))?)
     };
-    Ok(EmitSrc { arg, neg, abs })
+    Ok(EmitSrc { arg, neg, abs, lane })
 }
 
 fn parse_line(text: &str, own: Option<Opcode>, vars: &Names, temps: &mut Names) -> Result<EmitLine, String> {
@@ -228,6 +250,10 @@ fn compile_one(spec: &PatternSpec, own: Option<(Op, Opcode)>) -> Result<Pattern,
         return Err("exactly the last line must write `@`".into());
     }
     let len = tree_ops(&tree);
+    let general = match &tree {
+        Tree::Op(_, args) => len == 1 && args.iter().enumerate().all(|(n, arg)| *arg == Tree::Var(n)),
+        _ => false,
+    };
     Ok(Pattern {
         name: spec.name.clone(),
         tree,
@@ -236,6 +262,8 @@ fn compile_one(spec: &PatternSpec, own: Option<(Op, Opcode)>) -> Result<Pattern,
         temps: temps.0.len(),
         emit,
         fuses: spec.fuses,
+        exact: spec.exact,
+        general,
     })
 }
 
@@ -243,7 +271,7 @@ fn parse_rows(tokens: &mut Vec<&str>, vars: &mut Names, own: Option<Op>) -> Resu
     let tree = parse_tree(tokens, vars, own, 0)?;
     match (&tree, tokens.last()) {
         (_, Some(rest)) => Err(format!("`{rest}` after the tree")),
-        (Tree::Var(_), _) => Err("a pattern must match an operation".into()),
+        (Tree::Var(_) | Tree::Literal(_), _) => Err("a pattern must match an operation".into()),
         _ => Ok(tree),
     }
 }

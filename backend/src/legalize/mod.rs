@@ -34,11 +34,27 @@ pub fn legalize(program: &mut Program, target: &Target) -> Result<(), Error> {
                 inst.srcs[n] = copy(&inst, n, target, program, &mut out)?;
             }
         }
+        let copied = lookup_to_depth(&mut inst, target, program);
         inst.normalize();
         out.push(inst);
+        out.extend(copied);
     }
     program.insts = out;
     Ok(())
+}
+
+/// A lookup that may not write the depth writes a register, and a copy follows.
+fn lookup_to_depth(inst: &mut Inst, target: &Target, program: &mut Program) -> Option<Inst> {
+    let dst = inst.dst.filter(|d| d.reg.file == File::Output && inst.op.is_texture())?;
+    let is_depth = program.outputs.iter().any(|b| b.reg == dst.reg.index && b.semantic == "depth");
+    if target.operands.tex_to_depth || !is_depth {
+        return None;
+    }
+    let reg = program.make_virtual(4);
+    inst.dst = Some(Dst { reg, saturate: false, ..dst });
+    let mut copy = Inst::new(Opcode::Mov, dst, &[Src::new(reg)], inst.line);
+    copy.normalize();
+    Some(copy)
 }
 
 fn is_legal(inst: &Inst, n: usize, target: &Target) -> bool {

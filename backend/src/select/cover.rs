@@ -65,9 +65,10 @@ impl Matcher<'_, '_> {
     /// Matches a tree against the computation of `value`; `root` may have any number of uses.
     fn tree(&self, tree: &Tree, value: Value, block: Block, root: bool, found: &mut Found) -> bool {
         let (op, subtrees) = match tree {
-            Tree::Var(var) => {
-                found.args[*var] = Some(value);
-                return true;
+            Tree::Var(var) => return *found.args[*var].get_or_insert(value) == value,
+            Tree::Literal(bits) => {
+                let is_bits = |l: ir::types::Literal| l.bits[..l.ty.lanes as usize].iter().all(|b| b == bits);
+                return self.func.literal(value).is_some_and(is_bits);
             }
             Tree::Op(op, subtrees) => (*op, subtrees),
         };
@@ -118,7 +119,7 @@ pub(crate) fn cover(
 ) -> Result<Covers, Error> {
     let mut by_root: Vec<Vec<usize>> = vec![Vec::new(); Op::COUNT];
     for (index, pattern) in target.patterns.iter().enumerate() {
-        if !(pattern.fuses && options.without.contains(&pattern.name)) {
+        if !options.without.contains(&pattern.name) {
             by_root[pattern.root() as usize].push(index); // stays longest first
         }
     }
@@ -144,7 +145,7 @@ pub(crate) fn cover(
                 continue;
             }
             let result = data.result.expand();
-            let plain = |op: Op| by_root[op as usize].iter().any(|&p| target.patterns[p].len == 1);
+            let plain = |op: Op| by_root[op as usize].iter().any(|&p| target.patterns[p].general);
             let operand_takes = match data.op {
                 Op::Neg => target.operands.neg,
                 Op::Abs => target.operands.abs,

@@ -154,7 +154,7 @@ impl<'x, 'f, 'a> Emitter<'x, 'f, 'a> {
     /// A lane of `a0` that holds `index`, loaded when none does.
     fn address(&mut self, index: Value, file: File, line: u32) -> Result<Rel, Error> {
         let lanes = self.target.registers.address_lanes;
-        if lanes == 0 || !self.target.file(file).relative {
+        if !self.target.indexes(file) {
             let what = format!("computed index into `{}` registers", file.letter());
             return Err(Error::Unsupported { what, line });
         }
@@ -233,19 +233,20 @@ impl<'x, 'f, 'a> Emitter<'x, 'f, 'a> {
     pub fn line(&mut self, op: Opcode, place: Place, srcs: &[Src], line: u32) {
         match op.kind() {
             Kind::Scalar => {
-                // one issue for each different source lane
+                // one issue for each different lane of the sources
                 let mut done = 0u8;
                 for (lane, _) in place.written() {
                     if done >> lane & 1 == 1 {
                         continue;
                     }
-                    let from = srcs[0].swizzle[lane];
+                    let same = |other: usize| srcs.iter().all(|s| s.swizzle[other] == s.swizzle[lane]);
                     let mut mask = 0;
-                    for (other, to) in place.written().filter(|(l, _)| srcs[0].swizzle[*l] == from) {
+                    for (other, to) in place.written().filter(|(l, _)| same(*l)) {
                         done |= 1 << other;
                         mask |= 1 << to;
                     }
-                    self.push(MachInst::new(op, place.dst(mask), &[srcs[0].swizzled([lane as u8; 4])], line));
+                    let picked: SmallVec<[Src; 3]> = srcs.iter().map(|s| s.swizzled([lane as u8; 4])).collect();
+                    self.push(MachInst::new(op, place.dst(mask), &picked, line));
                 }
             }
             Kind::Reduce(_) => {
@@ -312,6 +313,7 @@ impl<'x, 'f, 'a> Emitter<'x, 'f, 'a> {
                         EmitArg::Temp(n) => Src::new(temps[n]),
                         EmitArg::Literal(value) => self.literal([value.to_bits(); 4]),
                     };
+                    let src = s.lane.map_or(src, |lane| src.swizzled([lane; 4]));
                     if s.abs { Src { abs: true, neg: s.neg, ..src } } else { Src { neg: src.neg ^ s.neg, ..src } }
                 })
                 .collect();

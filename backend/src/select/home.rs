@@ -134,7 +134,10 @@ impl Homes {
 
 /// Whether lane i of a pattern's result depends on lanes i of its operands only.
 fn is_lanewise(pattern: &Pattern) -> bool {
-    pattern.emit.iter().all(|l| matches!(l.op.kind(), Kind::Lanewise | Kind::Scalar))
+    let in_place = |l: &crate::isa::pattern::EmitLine| {
+        matches!(l.op.kind(), Kind::Lanewise | Kind::Scalar) && l.srcs.iter().all(|s| s.lane.is_none())
+    };
+    pattern.emit.iter().all(in_place)
 }
 
 impl Builder<'_, '_, '_> {

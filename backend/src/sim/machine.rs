@@ -444,7 +444,7 @@ impl<'a> Machine<'a> {
             Kind::Reduce(n) => [eval::dot(&srcs[0][..n as usize], &srcs[1][..n as usize], self.cfg); 4],
             Kind::Scalar => {
                 let op = inst.op.meaning().unwrap_or(ir::Op::Mov);
-                [eval::lane(op, &[srcs[0][0]], self.cfg).unwrap_or(0.0); 4]
+                [eval::lane(op, &srcs.map(|src| src[0]), self.cfg).unwrap_or(0.0); 4]
             }
             _ => [0, 1, 2, 3].map(|lane| {
                 let args = [srcs[0][lane], srcs[1][lane], srcs[2][lane]];

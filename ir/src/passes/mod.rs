@@ -6,6 +6,7 @@ mod expand_sampler_indices;
 mod flatten_ifs;
 mod fuse_mad;
 mod hoist_invariants;
+mod lower_indexing;
 mod lower_types;
 mod merge_vectors;
 mod propagate_copies;
@@ -27,6 +28,7 @@ pub const ALL: &[Pass] = &[
     Pass { name: "flatten-ifs", run: flatten_ifs::run, keeps: Keeps::NOTHING },
     Pass { name: "fuse-mad", run: fuse_mad::run, keeps: Keeps::CONTROL_FLOW },
     Pass { name: "hoist-invariants", run: hoist_invariants::run, keeps: Keeps::CONTROL_FLOW },
+    Pass { name: "lower-indexing", run: lower_indexing::run, keeps: Keeps::CONTROL_FLOW },
     Pass { name: "lower-types", run: lower_types::run, keeps: Keeps::CONTROL_FLOW },
     Pass { name: "merge-vectors", run: merge_vectors::run, keeps: Keeps::CONTROL_FLOW },
     Pass { name: "propagate-copies", run: propagate_copies::run, keeps: Keeps::CONTROL_FLOW },
