@@ -68,29 +68,28 @@ pub fn count(program: &Program, target: &Target) -> Counts {
     counts
 }
 
-/// How many runs of lookups there are (ARB_fragment_program, issue 24 and section 3.11.6): a lookup or
-/// `KIL` starts a new one when it reads a temporary that was written since the last one started, or
-/// writes one that was read or written since. 0 without lookups. Straight code is assumed.
+/// Texture indirections as ARB_fragment_program counts them (section 3.11.6): one, and one more for each
+/// lookup or `KIL` that reads a temporary written since the last one, or writes one that was read or
+/// written since. 0 without lookups. Straight code is assumed.
 pub fn indirections(insts: &[Inst]) -> u32 {
-    let mut runs = 0;
+    let is_lookup = |inst: &Inst| inst.op.is_texture() || inst.op == Opcode::Kil;
+    let mut count = u32::from(insts.iter().any(is_lookup));
     let (mut read, mut written) = (FxHashSet::default(), FxHashSet::default());
     let temporary = |reg: &Reg| matches!(reg.file, File::Temp | File::Virtual);
     for inst in insts {
         let sources = || inst.srcs.iter().map(|s| s.reg).filter(temporary);
         let result = inst.dst.map(|d| d.reg).filter(temporary);
-        if inst.op.is_texture() || inst.op == Opcode::Kil {
-            let late = sources().any(|r| written.contains(&r));
-            let clash = result.is_some_and(|r| read.contains(&r) || written.contains(&r));
-            if runs == 0 || late || clash {
-                runs += 1;
-                read.clear();
-                written.clear();
-            }
+        let late = sources().any(|r| written.contains(&r));
+        let clash = result.is_some_and(|r| read.contains(&r) || written.contains(&r));
+        if is_lookup(inst) && (late || clash) {
+            count += 1;
+            read.clear();
+            written.clear();
         }
         read.extend(sources());
         written.extend(result);
     }
-    runs
+    count
 }
 
 fn cycles(insts: &[Inst], target: &Target) -> u32 {

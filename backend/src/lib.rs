@@ -11,6 +11,7 @@
 pub mod alloc;
 pub mod calls;
 pub mod cfg;
+pub mod check;
 mod compile;
 pub mod cost;
 pub mod egraph_stage;

@@ -1,4 +1,4 @@
-//! 2,000 random programs, spread over the built-in pipelines and the levels `strict` and `glsl`: the
+//! 2,000 random programs, spread over the built-in pipelines, the targets and the levels `strict` and `glsl`: the
 //! interpreter after every pass and the simulator of the decoded binary agree with the TAC
 //! interpreter, bit for bit at `strict`, within the bound at `glsl`.
 //!
@@ -28,13 +28,26 @@ const PROGRAMS: u64 = 2_000;
 const PIPELINES: [&str; 4] = ["none", "paper", "egraph", "egraph-saturate"];
 const INPUTS: u64 = 2;
 
-fn options(seed: u64, pipeline: &Pipeline) -> GenOptions {
-    let stage = if seed.is_multiple_of(3) { Stage::Vertex } else { Stage::Fragment };
+fn stage(seed: u64) -> Stage {
+    if seed.is_multiple_of(3) { Stage::Vertex } else { Stage::Fragment }
+}
+
+/// The target of a seed: one program in eight is for a machine without control flow.
+fn target_name(seed: u64) -> &'static str {
+    match (seed / 3 % 8, stage(seed)) {
+        (7, Stage::Vertex) => "arbvp1",
+        (7, Stage::Fragment) => "arbfp1",
+        _ => "vec4",
+    }
+}
+
+fn options(seed: u64, pipeline: &Pipeline, target: &Target) -> GenOptions {
     GenOptions {
-        stage,
-        // Only what is reconditioned can be held to a bound; bits can be compared always.
-        tame: pipeline.fp != FpLevel::Strict || seed.is_multiple_of(5),
-        derivatives: seed.is_multiple_of(2),
+        stage: stage(seed),
+        // Only what is reconditioned can be held to a bound; bits can be compared always, where choices
+        // are instructions.
+        tame: pipeline.fp != FpLevel::Strict || seed.is_multiple_of(5) || !target.flow,
+        derivatives: target.flow && seed.is_multiple_of(2),
         functions: (seed % 4) as u32,
         statements: 4 + (seed % if pipeline.egraph.saturate { 3 } else { 17 }) as u32,
         ..GenOptions::default()
@@ -93,6 +106,10 @@ struct Tally {
     seconds: BTreeMap<&'static str, f64>,
     programs: u64,
     too_large: u64,
+    /// Loops that do not end for certain, on machines without flow.
+    unsupported: u64,
+    /// Compiled for a machine without flow.
+    straight: u64,
     lanes: u64,
     excluded: u64,
     moved: u64,
@@ -100,7 +117,7 @@ struct Tally {
 }
 
 fn judge(seed: u64, pipeline: &Pipeline, target: &Target, tally: &mut Tally) -> Result<(), String> {
-    let gen_options = options(seed, pipeline);
+    let gen_options = options(seed, pipeline, target);
     let program = generate(seed, &gen_options).program;
     let cfg = target.eval();
     let mut cases = Vec::new();
@@ -131,8 +148,15 @@ fn judge(seed: u64, pipeline: &Pipeline, target: &Target, tally: &mut Tally) -> 
             tally.too_large += 1;
             return Ok(());
         }
+        Err(Error::Unsupported { .. }) if !target.flow => {
+            tally.unsupported += 1;
+            return Ok(());
+        }
         Err(error) => return Err(fail(error.to_string())),
     };
+    if !target.flow {
+        tally.straight += 1;
+    }
     let bytes = vec4_bits::encode(&compiled.program).map_err(&fail)?;
     let decoded = vec4_bits::decode(&bytes).map_err(&fail)?;
     for case in &cases {
@@ -159,14 +183,15 @@ fn runs(seed: u64) -> Vec<(&'static str, FpLevel)> {
 }
 
 fn judge_seeds(seeds: impl Iterator<Item = u64>) -> Tally {
-    let target = Target::builtin("vec4").unwrap();
+    let targets = ["vec4", "arbvp1", "arbfp1"].map(|name| Target::builtin(name).unwrap());
     let mut tally = Tally::default();
     for seed in seeds {
         for (name, fp) in runs(seed) {
             let pipeline = Pipeline { fp, ..Pipeline::builtin(name).unwrap() };
             tally.programs += 1;
+            let target = targets.iter().find(|t| t.name == target_name(seed)).unwrap();
             let start = std::time::Instant::now();
-            if let Err(failure) = judge(seed, &pipeline, &target, &mut tally) {
+            if let Err(failure) = judge(seed, &pipeline, target, &mut tally) {
                 tally.failures.push(failure);
             }
             *tally.seconds.entry(name).or_default() += start.elapsed().as_secs_f64();
@@ -188,6 +213,8 @@ fn every_pipeline_computes_what_the_program_says() {
         let tally = half.join().unwrap();
         all.programs += tally.programs;
         all.too_large += tally.too_large;
+        all.unsupported += tally.unsupported;
+        all.straight += tally.straight;
         all.lanes += tally.lanes;
         all.excluded += tally.excluded;
         all.moved += tally.moved;
@@ -198,10 +225,12 @@ fn every_pipeline_computes_what_the_program_says() {
         "{} compiles, {} did not fit; of {} lanes at glsl, jitter of 1 ulp moved {}, {} too far: left out",
         all.programs, all.too_large, all.lanes, all.moved, all.excluded
     );
+    println!("{} as straight code, {} not possible as such", all.straight, all.unsupported);
     println!("seconds with their judges: {:.0?}", all.seconds);
     if let Some(shortest) = all.failures.iter().min_by_key(|f| f.len()) {
         panic!("{} failures, the shortest: {shortest}", all.failures.len());
     }
+    assert!(all.straight * 40 > all.programs, "too few for the targets without flow");
     assert!(all.too_large * 5 < all.programs, "too few fitted");
     assert!(all.excluded * 5 < all.lanes, "too little was stable");
     assert!(all.moved > 0, "the jitter does nothing, so it can exclude nothing");

@@ -8,6 +8,7 @@
 //! panic, hang, overflow its stack or eat memory is a row that says so, never a hole in the table.
 
 pub mod ablate;
+pub mod arb;
 pub mod cli;
 pub mod compare;
 pub mod compiler_test;

@@ -14,6 +14,7 @@ fn mesa_draws_exact_floats_and_refuses_errors() {
         fragment: "uniform float k; void main() { gl_FragColor = vec4(k, -1.5, gl_FragCoord.x, 3.5); }",
         mesh: &mesh,
         state: &state,
+        attributes: &[],
         uniforms: &[("k".into(), vec![0.25])],
         textures: &[],
         size: [4, 4],

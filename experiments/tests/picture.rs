@@ -77,6 +77,7 @@ fn phong_looks_as_mesa_draws_it() {
             fragment: &example("phong.frag"),
             mesh: &triangles,
             state: &view.state(),
+            attributes: &[],
             uniforms: &[],
             textures: std::slice::from_ref(&texture),
             size: [SIZE; 2],

@@ -26,10 +26,10 @@ pub enum Command {
     Run(RunArgs),
     /// Draw a mesh through a vertex and a fragment shader into a PNG file.
     Render(RenderArgs),
-    /// Assemble machine code text into a binary.
+    /// Assemble machine code text into a binary, or check a text.
     Asm(AsmArgs),
     /// Print the machine code of a binary.
-    Dis(AsmArgs),
+    Dis(DisArgs),
     /// List the targets, or print one as TOML.
     Targets {
         /// Print this target's table.
@@ -108,7 +108,7 @@ fn inline(text: &str) -> Result<Inline, String> {
 /// How to compile: shared by all commands that do.
 #[derive(Args, Debug, Clone)]
 pub struct BuildArgs {
-    /// Target: a built-in name or a TOML file.
+    /// Target: a built-in name or a TOML file; `:PART` behind it picks a profile (arbfp1:strict).
     #[arg(long, short, default_value = "vec4")]
     pub target: String,
     /// Pipeline: a built-in name (none, paper, egraph, egraph-saturate, egraph-exact) or a TOML file.
@@ -275,9 +275,25 @@ pub struct RenderArgs {
     pub output: PathBuf,
 }
 
-/// `asm` and `dis`
+/// `asm`
 #[derive(Args, Debug)]
 pub struct AsmArgs {
+    /// The text.
+    pub file: PathBuf,
+    /// Only count and check it against the limits of `--target`.
+    #[arg(long)]
+    pub check: bool,
+    /// With `--check`: a built-in name or a TOML file, `:PART` behind it for a profile.
+    #[arg(long, short, requires = "check", default_value = "arbvp1")]
+    pub target: String,
+    /// Write here instead of standard output.
+    #[arg(short)]
+    pub output: Option<PathBuf>,
+}
+
+/// `dis`
+#[derive(Args, Debug)]
+pub struct DisArgs {
     /// The input.
     pub file: PathBuf,
     /// Change a bound of the assembler; `eggshade limits` lists them.

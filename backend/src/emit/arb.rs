@@ -288,6 +288,9 @@ impl Writer<'_> {
                 inst.srcs.iter_mut().for_each(|s| s.swizzle[2] = s.swizzle[0]);
             }
         }
+        if inst.op == Opcode::Txb && join_bias(&mut inst).is_none() {
+            return Err(Error::Internal("the bias of a lookup is not beside its coordinates".into()));
+        }
         out.push_str(inst.op.mnemonic());
         let mut comma = " ";
         if let Some(dst) = &inst.dst {
@@ -316,7 +319,7 @@ impl Writer<'_> {
         }
         self.register(inst, src, out)?;
         let scalar = matches!(inst.op.kind(), Kind::Scalar | Kind::Address);
-        let read = inst.places_read(n);
+        let read = if inst.op == Opcode::Txb { WriteMask::ALL } else { inst.places_read(n) };
         let first = src.swizzle[read.lanes().next().unwrap_or(0) as usize];
         if scalar || read.lanes().all(|p| src.swizzle[p as usize] == first) {
             let _ = write!(out, ".{}", LANE_NAMES[first as usize & 3]);
@@ -356,6 +359,15 @@ impl Writer<'_> {
         }
         Ok(())
     }
+}
+
+/// One operand with coordinates and bias, when both are in one register.
+fn join_bias(inst: &mut Inst) -> Option<()> {
+    let bias = inst.srcs.pop()?;
+    let coordinates = inst.srcs.first_mut()?;
+    let plain = |s: &Src| !s.neg && !s.abs && s.rel.is_none();
+    coordinates.swizzle[3] = bias.swizzle[0];
+    (coordinates.reg == bias.reg && plain(coordinates) && plain(&bias)).then_some(())
 }
 
 fn destination(dst: &Dst) -> String {

@@ -24,17 +24,6 @@ pub fn text(program: &Program, target: &Target) -> Result<String, Error> {
     }
 }
 
-/// Whether the program has a text form.
-///
-/// # Errors
-/// As [`text`].
-pub fn check(program: &Program, target: &Target) -> Result<(), Error> {
-    match target.assembly {
-        Assembly::Vec4 => Ok(()), // has words for all
-        Assembly::ArbProgram => arb::print(program, target).map(drop),
-    }
-}
-
 /// Adds the target's own names to a description of the program.
 pub fn name_bindings(reflection: &mut Reflection, program: &Program, target: &Target) {
     match target.assembly {

@@ -109,6 +109,9 @@ pub struct Operands {
     /// A lookup may write the output `depth`.
     #[serde(default = "yes")]
     pub tex_to_depth: bool,
+    /// The bias of a lookup is lane w of the coordinates' register.
+    #[serde(default)]
+    pub bias_in_w: bool,
     /// Least and greatest constant part of a relative number, when there is a limit.
     #[serde(default)]
     pub relative_offset: Option<[i32; 2]>,

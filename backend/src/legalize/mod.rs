@@ -20,6 +20,9 @@ pub fn legalize(program: &mut Program, target: &Target) -> Result<(), Error> {
                 inst.srcs[n] = copy(&inst, n, target, program, &mut out)?;
             }
         }
+        if inst.op == Opcode::Txb && target.operands.bias_in_w {
+            bias_beside_coordinates(&mut inst, program, &mut out);
+        }
         // distinct registers of one file, first come first served
         let mut read: Vec<(Reg, Option<Rel>)> = Vec::new();
         for n in 0..inst.srcs.len() {
@@ -41,6 +44,20 @@ pub fn legalize(program: &mut Program, target: &Target) -> Result<(), Error> {
     }
     program.insts = out;
     Ok(())
+}
+
+/// Gathers the coordinates and, in lane w, the bias of a lookup in one register.
+fn bias_beside_coordinates(inst: &mut Inst, program: &mut Program, out: &mut Vec<Inst>) {
+    let reg = program.make_virtual(4);
+    let (coordinates, bias) = (inst.srcs[0], inst.srcs[1]);
+    let read = inst.places_read(0);
+    for (src, mask) in [(coordinates, read), (bias.swizzled([0; 4]), WriteMask::lane(3))] {
+        let mut mov = Inst::new(Opcode::Mov, Dst::new(reg, mask), &[src], inst.line);
+        mov.normalize();
+        out.push(mov);
+    }
+    inst.srcs[0] = Src::new(reg);
+    inst.srcs[1] = Src { swizzle: [3; 4], ..Src::new(reg) };
 }
 
 /// A lookup that may not write the depth writes a register, and a copy follows.
@@ -126,6 +143,18 @@ mod tests {
         assert_eq!(code(VEC4, inst.clone()).len(), 1);
         let one = VEC4.replace("constant = { count = 256, ports = 3", "constant = { count = 256, ports = 1");
         assert_eq!(code(&one, inst), ["MOV %0.xyz, c1.yyxx", "MAD r0.xyz, c0.xyzz, %0.xyzz, c0.x"]);
+    }
+
+    #[test]
+    fn a_bias_joins_its_coordinates() {
+        let dst = Dst::new(Reg::new(File::Temp, 0), WriteMask::ALL);
+        let src = |index, swizzle| Src { swizzle, ..Src::new(Reg::new(File::Input, index)) };
+        let mut inst = Inst::new(Opcode::Txb, dst, &[src(0, [2, 3, 3, 3]), src(1, [1; 4])], 0);
+        inst.tex = Some(crate::mach::TexInfo { sampler: 0, dim: ir::types::TexDim::D2, shadow: false });
+        assert_eq!(code(VEC4, inst.clone()), ["TXB r0, v0.zwww, v1.y, s0, 2D"]);
+        let joined = VEC4.replace("tex_modifiers = true", "tex_modifiers = true\nbias_in_w = true");
+        let expected = ["MOV %0.xy, v0.zwww", "MOV %0.w, v1.y", "TXB r0, %0.xyyy, %0.w, s0, 2D"];
+        assert_eq!(code(&joined, inst), expected);
     }
 
     #[test]

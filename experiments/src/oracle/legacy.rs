@@ -44,6 +44,27 @@ functions! {
     texture_coordinate: "glTexCoord2fv" (*const f32);
     color: "glColor4fv" (*const f32);
     clamp_color: "glClampColorARB" (u32, u32);
+    vertex_attribute: "glVertexAttrib4fvARB" (u32, *const f32);
+    make_programs: "glGenProgramsARB" (i32, *mut u32);
+    bind_program: "glBindProgramARB" (u32, u32);
+    program_string: "glProgramStringARB" (u32, u32, i32, *const c_void);
+    local_parameter: "glProgramLocalParameter4fvARB" (u32, u32, *const f32);
+    delete_programs: "glDeleteProgramsARB" (i32, *const u32);
+}
+
+/// `GL_VERTEX_PROGRAM_ARB` and `GL_FRAGMENT_PROGRAM_ARB`, which are also what `glEnable` takes.
+pub const PROGRAM_TARGETS: [u32; 2] = [0x8620, 0x8804];
+const PROGRAM_FORMAT_ASCII: u32 = 0x8875;
+
+/// Values of a generic attribute, one for each corner of the mesh.
+#[derive(Clone, Debug)]
+pub struct Attribute {
+    /// Its name in GLSL.
+    pub name: String,
+    /// Its first location; a matrix has a column in each of several.
+    pub location: u32,
+    /// By column, then by corner.
+    pub values: Vec<Vec<[f32; 4]>>,
 }
 
 const MODELVIEW: u32 = 0x1700;
@@ -108,18 +129,56 @@ impl Legacy {
         }
     }
 
-    /// Immediate mode.
+    /// Makes a program of a text and binds it; `stage` 0 is vertex, 1 fragment. Whether it was
+    /// accepted is the caller's to ask.
     ///
     /// # Safety
     /// The context must be current.
-    pub unsafe fn draw_triangles(&self, mesh: &[Vertex]) {
+    pub unsafe fn load_program(&self, stage: usize, text: &str, locals: &[(u32, [f32; 4])]) -> u32 {
+        let target = PROGRAM_TARGETS[stage];
+        let mut name = 0;
+        unsafe {
+            (self.make_programs)(1, &raw mut name);
+            (self.bind_program)(target, name);
+            (self.program_string)(target, PROGRAM_FORMAT_ASCII, text.len() as i32, text.as_ptr().cast());
+            for (index, value) in locals {
+                (self.local_parameter)(target, *index, value.as_ptr());
+            }
+        }
+        name
+    }
+
+    /// Deletes programs of [`Legacy::load_program`].
+    ///
+    /// # Safety
+    /// The context must be current.
+    pub unsafe fn delete_programs(&self, names: &[u32]) {
+        unsafe { (self.delete_programs)(names.len() as i32, names.as_ptr()) };
+    }
+
+    /// Immediate mode. An attribute at location 0 is the vertex.
+    ///
+    /// # Safety
+    /// The context must be current.
+    pub unsafe fn draw_triangles(&self, mesh: &[Vertex], attributes: &[Attribute]) {
         unsafe {
             (self.begin)(TRIANGLES);
             (self.color)([1.0; 4].as_ptr());
-            for v in mesh {
+            for (corner, v) in mesh.iter().enumerate() {
                 (self.normal)(v.normal.as_ptr());
                 (self.texture_coordinate)(v.uv.as_ptr());
-                (self.vertex)(v.position.as_ptr());
+                let columns = attributes.iter().flat_map(|a| (a.location..).zip(&a.values));
+                let mut first = None;
+                for (location, values) in columns {
+                    match location {
+                        0 => first = Some(values[corner]),
+                        n => (self.vertex_attribute)(n, values[corner].as_ptr()),
+                    }
+                }
+                match first {
+                    Some(value) => (self.vertex_attribute)(0, value.as_ptr()),
+                    None => (self.vertex)(v.position.as_ptr()),
+                }
             }
             (self.end)();
         }

@@ -15,13 +15,17 @@ use eggshade::render::mesh::Vertex;
 use eggshade::render::state::GlState;
 use glow::HasContext as _;
 use khronos_egl as egl;
-use legacy::Legacy;
+pub use legacy::Attribute;
+use legacy::{Legacy, PROGRAM_TARGETS};
 use std::fmt;
 
 type Egl = egl::DynamicInstance<egl::EGL1_5>;
 
 /// `EGL_PLATFORM_SURFACELESS_MESA`
 const SURFACELESS: egl::Enum = 0x31DD;
+
+const PROGRAM_ERROR_POSITION: u32 = 0x864B;
+const PROGRAM_ERROR_STRING: u32 = 0x8874;
 
 /// Which of Mesa's software drivers runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,7 +78,9 @@ pub struct Job<'a> {
     pub mesh: &'a [Vertex],
     /// Matrices, lights, materials.
     pub state: &'a GlState,
-    /// Float uniforms of 1 to 4 lanes, or 16 for a mat4.
+    /// Values of generic attributes; what is not here is 0, 0, 0, 1.
+    pub attributes: &'a [Attribute],
+    /// Uniforms of any type but samplers: the lanes of all columns and elements one after the other.
     pub uniforms: &'a [(String, Vec<f32>)],
     /// Textures.
     pub textures: &'a [OracleTexture],
@@ -82,6 +88,17 @@ pub struct Job<'a> {
     pub size: [u32; 2],
     /// Colour where nothing is drawn.
     pub clear: [f32; 4],
+}
+
+/// A pair of ARB programs that is drawn in place of a job's GLSL.
+#[derive(Clone, Copy, Debug)]
+pub struct ArbPair<'a> {
+    /// Vertex and fragment text.
+    pub texts: [&'a str; 2],
+    /// `program.local` of each.
+    pub locals: [&'a [(u32, [f32; 4])]; 2],
+    /// Texture unit and the name of the texture on it.
+    pub units: &'a [(u32, String)],
 }
 
 /// An open context, current on this thread.
@@ -146,8 +163,47 @@ impl Mesa {
         // are made here and deleted below; buffers have the sizes that the calls state.
         unsafe {
             let program = self.link(job)?;
-            let pixels = self.draw_linked(program, job);
+            self.gl.use_program(Some(program));
+            let units: Vec<(u32, String)> = (0..).zip(job.textures.iter().map(|t| t.name.clone())).collect();
+            self.set_uniforms(program, job.uniforms);
+            for (unit, name) in &units {
+                let location = self.gl.get_uniform_location(program, name);
+                self.gl.uniform_1_i32(location.as_ref(), *unit as i32);
+            }
+            let pixels = self.draw_bound(job, &units);
+            self.gl.use_program(None);
             self.gl.delete_program(program);
+            pixels
+        }
+    }
+
+    /// Draws the job with ARB programs instead of its GLSL and uniforms.
+    ///
+    /// # Errors
+    /// [`OracleError::Refused`] with Mesa's message and the line that it is about.
+    pub fn draw_arb(&self, pair: &ArbPair<'_>, job: &Job<'_>) -> Result<Vec<[f32; 4]>, OracleError> {
+        let mut programs = Vec::new();
+        let mut refused = None;
+        // SAFETY: as in `draw`.
+        unsafe {
+            for (stage, target) in PROGRAM_TARGETS.into_iter().enumerate() {
+                programs.push(self.legacy.load_program(stage, pair.texts[stage], pair.locals[stage]));
+                let position = self.gl.get_parameter_i32(PROGRAM_ERROR_POSITION);
+                if position >= 0 && refused.is_none() {
+                    let before = pair.texts[stage].get(..position as usize).unwrap_or_default();
+                    let line = before.lines().count().max(1);
+                    let message = self.gl.get_parameter_string(PROGRAM_ERROR_STRING);
+                    refused = Some(format!("stage {stage}, line {line}: {message}"));
+                }
+                self.gl.enable(target);
+            }
+            let pixels = match refused {
+                Some(message) => Err(OracleError::Refused(message)),
+                None => self.draw_bound(job, pair.units),
+            };
+            PROGRAM_TARGETS.iter().for_each(|&target| self.gl.disable(target));
+            self.legacy.delete_programs(&programs);
+            self.gl.get_error();
             pixels
         }
     }
@@ -169,6 +225,9 @@ impl Mesa {
                     return Err(OracleError::Refused(log));
                 }
             }
+            for attribute in job.attributes {
+                gl.bind_attrib_location(program, attribute.location, &attribute.name);
+            }
             gl.link_program(program);
             if !gl.get_program_link_status(program) {
                 let log = gl.get_program_info_log(program);
@@ -179,7 +238,8 @@ impl Mesa {
         }
     }
 
-    unsafe fn draw_linked(&self, program: glow::Program, job: &Job<'_>) -> Result<Vec<[f32; 4]>, OracleError> {
+    /// Draws with the programs that are bound.
+    unsafe fn draw_bound(&self, job: &Job<'_>, units: &[(u32, String)]) -> Result<Vec<[f32; 4]>, OracleError> {
         let gl = &self.gl;
         let [width, height] = job.size.map(|s| s as i32);
         unsafe {
@@ -202,16 +262,13 @@ impl Mesa {
             gl.clear(glow::COLOR_BUFFER_BIT | glow::DEPTH_BUFFER_BIT);
             gl.enable(glow::DEPTH_TEST);
             gl.depth_func(glow::LESS);
-            gl.use_program(Some(program));
             self.legacy.set_state(job.state);
-            self.set_uniforms(program, job.uniforms);
-            let textures = self.bind_textures(program, job.textures)?;
-            self.legacy.draw_triangles(job.mesh);
+            let textures = self.bind_textures(job.textures, units)?;
+            self.legacy.draw_triangles(job.mesh, job.attributes);
             let mut bytes = vec![0u8; (width * height * 16) as usize];
             let into = glow::PixelPackData::Slice(Some(&mut bytes));
             gl.read_pixels(0, 0, width, height, glow::RGBA, glow::FLOAT, into);
             let error = gl.get_error();
-            gl.use_program(None);
             textures.into_iter().for_each(|t| gl.delete_texture(t));
             buffers.into_iter().for_each(|b| gl.delete_renderbuffer(b));
             gl.delete_framebuffer(frame);
@@ -223,37 +280,53 @@ impl Mesa {
         }
     }
 
+    /// Sets uniforms by their types in the linked program; names that it does not have are left alone.
     unsafe fn set_uniforms(&self, program: glow::Program, uniforms: &[(String, Vec<f32>)]) {
         let gl = &self.gl;
-        for (name, values) in uniforms {
-            unsafe {
-                let location = gl.get_uniform_location(program, name);
-                match values.len() {
-                    1 => gl.uniform_1_f32_slice(location.as_ref(), values),
-                    2 => gl.uniform_2_f32_slice(location.as_ref(), values),
-                    3 => gl.uniform_3_f32_slice(location.as_ref(), values),
-                    4 => gl.uniform_4_f32_slice(location.as_ref(), values),
-                    _ => gl.uniform_matrix_4_f32_slice(location.as_ref(), false, values),
+        unsafe {
+            let count = gl.get_active_uniforms(program);
+            let active: Vec<_> = (0..count).filter_map(|n| gl.get_active_uniform(program, n)).collect();
+            for (name, values) in uniforms {
+                let is_this = |n: &str| n == name || n.strip_suffix("[0]") == Some(name);
+                let Some(found) = active.iter().find(|a| is_this(&a.name)) else { continue };
+                let location = gl.get_uniform_location(program, &found.name);
+                let at = location.as_ref();
+                let whole: Vec<i32> = values.iter().map(|&v| v as i32).collect();
+                match found.utype {
+                    glow::FLOAT => gl.uniform_1_f32_slice(at, values),
+                    glow::FLOAT_VEC2 => gl.uniform_2_f32_slice(at, values),
+                    glow::FLOAT_VEC3 => gl.uniform_3_f32_slice(at, values),
+                    glow::FLOAT_VEC4 => gl.uniform_4_f32_slice(at, values),
+                    glow::FLOAT_MAT2 => gl.uniform_matrix_2_f32_slice(at, false, values),
+                    glow::FLOAT_MAT3 => gl.uniform_matrix_3_f32_slice(at, false, values),
+                    glow::FLOAT_MAT4 => gl.uniform_matrix_4_f32_slice(at, false, values),
+                    glow::INT | glow::BOOL => gl.uniform_1_i32_slice(at, &whole),
+                    glow::INT_VEC2 | glow::BOOL_VEC2 => gl.uniform_2_i32_slice(at, &whole),
+                    glow::INT_VEC3 | glow::BOOL_VEC3 => gl.uniform_3_i32_slice(at, &whole),
+                    glow::INT_VEC4 | glow::BOOL_VEC4 => gl.uniform_4_i32_slice(at, &whole),
+                    _ => {}
                 }
             }
         }
     }
 
+    /// Makes the texture of each unit.
     unsafe fn bind_textures(
         &self,
-        program: glow::Program,
         textures: &[OracleTexture],
+        units: &[(u32, String)],
     ) -> Result<Vec<glow::Texture>, OracleError> {
         let gl = &self.gl;
         let mut names = Vec::new();
-        for (unit, texture) in textures.iter().enumerate() {
+        for (unit, name) in units {
+            let Some(texture) = textures.iter().find(|t| t.name == *name) else { continue };
             let bytes: Vec<u8> = texture.texels.iter().flatten().flat_map(|v| v.to_ne_bytes()).collect();
             let [width, height] = texture.size.map(|s| s as i32);
             let pixels = glow::PixelUnpackData::Slice(Some(&bytes));
             let target = glow::TEXTURE_2D;
             unsafe {
                 let name = gl.create_texture().map_err(missing)?;
-                gl.active_texture(glow::TEXTURE0 + unit as u32);
+                gl.active_texture(glow::TEXTURE0 + *unit);
                 gl.bind_texture(target, Some(name));
                 let format = glow::RGBA32F as i32;
                 gl.tex_image_2d(target, 0, format, width, height, 0, glow::RGBA, glow::FLOAT, pixels);
@@ -265,8 +338,6 @@ impl Mesa {
                 ] {
                     gl.tex_parameter_i32(target, parameter, value as i32);
                 }
-                let location = gl.get_uniform_location(program, &texture.name);
-                gl.uniform_1_i32(location.as_ref(), unit as i32);
                 names.push(name);
             }
         }
