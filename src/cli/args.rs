@@ -286,6 +286,9 @@ pub struct AsmArgs {
     /// With `--check`: a built-in name or a TOML file, `:PART` behind it for a profile.
     #[arg(long, short, requires = "check", default_value = "arbvp1")]
     pub target: String,
+    /// Change a bound of the assembler; `eggshade limits` lists them.
+    #[arg(long, value_name = "NAME=N", value_parser = Setting::parse)]
+    pub limit: Vec<Setting>,
     /// Write here instead of standard output.
     #[arg(short)]
     pub output: Option<PathBuf>,
@@ -296,9 +299,6 @@ pub struct AsmArgs {
 pub struct DisArgs {
     /// The input.
     pub file: PathBuf,
-    /// Change a bound of the assembler; `eggshade limits` lists them.
-    #[arg(long, value_name = "NAME=N", value_parser = Setting::parse)]
-    pub limit: Vec<Setting>,
     /// Write here instead of standard output.
     #[arg(short)]
     pub output: Option<PathBuf>,

@@ -30,16 +30,16 @@ pub fn run(func: &mut Function<'_>, ctx: &PassCtx) -> Result<bool, PassError> {
         let data = builder.func.insts[inst];
         let Some((var, elem)) = lowered(&data, ctx) else { return Rewrite::Keep };
         changed = true;
-        let elems = elem..builder.func.vars[var].elems;
+        let array = Array { var, elem, elems: builder.func.vars[var].elems };
         match (data.op, data.args, data.result.expand()) {
-            (Op::Store, &[index, value], _) => write(builder, var, elems, index, value),
+            (Op::Store, &[index, value], _) => write(builder, array, index, value),
             (op, &[index], Some(result)) => {
                 let op = match op {
                     Op::UniformAt => Op::Uniform,
                     Op::InputAt => Op::Input,
                     op => op,
                 };
-                let chosen = read(builder, op, var, elems, index, result);
+                let chosen = read(builder, op, array, index, result);
                 replaced.set(result, chosen);
             }
             _ => return Rewrite::Keep,
@@ -70,23 +70,36 @@ fn lowered(data: &InstData<'_>, ctx: &PassCtx) -> Option<(Var, u32)> {
 fn grown(func: &Function<'_>, ctx: &PassCtx) -> usize {
     let insts = func.layout.iter().flat_map(|&block| func.blocks[block].insts.iter());
     let elems = insts.filter_map(|&inst| {
-        let (var, elem) = lowered(&func.insts[inst], ctx)?;
-        Some(func.vars[var].elems.saturating_sub(elem) as usize)
+        let (var, _) = lowered(&func.insts[inst], ctx)?;
+        Some(func.vars[var].elems as usize)
     });
     elems.fold(func.inst_count(), |sum, n| sum.saturating_add(n.saturating_mul(8)))
 }
 
+/// An array, and the element that index 0 means; elements before it have negative indices.
+#[derive(Clone, Copy)]
+struct Array {
+    var: Var,
+    elem: u32,
+    elems: u32,
+}
+
+impl Array {
+    fn index_of(self, elem: u32) -> f32 {
+        elem as f32 - self.elem as f32
+    }
+}
+
 /// The element that the index names: the first of which the index is not beyond the middle to the next.
-fn read(b: &mut Builder<'_, '_>, op: Op, var: Var, elems: std::ops::Range<u32>, index: Value, result: Value) -> Value {
+fn read(b: &mut Builder<'_, '_>, op: Op, array: Array, index: Value, result: Value) -> Value {
     let ty = b.func.ty(result);
-    let first = elems.start;
     let mut chosen: Option<Value> = None;
-    for elem in elems.rev() {
-        let value = b.typed(op, Imm::Elem { var, elem }, &[], ty);
+    for elem in (0..array.elems).rev() {
+        let value = b.typed(op, Imm::Elem { var: array.var, elem }, &[], ty);
         chosen = Some(match chosen {
             None => value,
             Some(rest) => {
-                let middle = b.constant(Literal::new(Scalar::Float, &[(elem - first) as f32 + 0.5]));
+                let middle = b.constant(Literal::new(Scalar::Float, &[array.index_of(elem) + 0.5]));
                 pick(b, Op::Slt, [index, middle], value, rest)
             }
         });
@@ -94,13 +107,12 @@ fn read(b: &mut Builder<'_, '_>, op: Op, var: Var, elems: std::ops::Range<u32>, 
     chosen.unwrap_or_else(|| b.splat_const(ty, 0.0))
 }
 
-fn write(b: &mut Builder<'_, '_>, var: Var, elems: std::ops::Range<u32>, index: Value, value: Value) {
+fn write(b: &mut Builder<'_, '_>, array: Array, index: Value, value: Value) {
     let ty = b.func.ty(value);
-    let first = elems.start;
-    for elem in elems {
-        let imm = Imm::Elem { var, elem };
+    for elem in 0..array.elems {
+        let imm = Imm::Elem { var: array.var, elem };
         let old = b.typed(Op::Load, imm, &[], ty);
-        let number = b.constant(Literal::new(Scalar::Float, &[(elem - first) as f32]));
+        let number = b.constant(Literal::new(Scalar::Float, &[array.index_of(elem)]));
         let new = pick(b, Op::Seq, [index, number], value, old);
         b.inst(Op::Store, imm, &[new], None);
     }
