@@ -5,10 +5,11 @@
 
 mod common;
 
-use backend::select::{SelectOptions, select};
+use backend::select::{SelectOptions, select_module};
 use backend::{legalize, schedule};
 use bumpalo::Bump;
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use ir::func::Module;
 use std::hint::black_box;
 
 fn bench(c: &mut Criterion) {
@@ -17,9 +18,12 @@ fn bench(c: &mut Criterion) {
     for kernel in common::chosen() {
         let [_, text] = common::ssa_texts(&kernel);
         let arena = Bump::new();
-        let func = common::ssa(&arena, &text);
+        let module = Module { funcs: vec![common::ssa(&arena, &text)] };
         let mut group = c.benchmark_group(format!("selection/{}", kernel.name));
-        let selected = || select(&func, &target, &how).expect("the kernels are selected");
+        let selected = || {
+            let mut programs = select_module(&module, &target, &how).expect("the kernels are selected");
+            programs.swap_remove(0)
+        };
         group.bench_function("select", |b| b.iter(|| black_box(selected().insts.len())));
         group.bench_function("legalize", |b| {
             b.iter_batched(
