@@ -1,6 +1,7 @@
 //! Text, binary and back: both forms hold the same program.
 
 use super::{vec4_bits, vec4_parse, vec4_text};
+use crate::mach::{Constant, Program};
 use ir::diag::FileId;
 
 const SAMPLE: &str = r#".target vec4 frag
@@ -89,6 +90,15 @@ fn what_the_text_form_cannot_say_is_no_binary() {
     for bit in [10, 14, 22] {
         assert!(vec4_bits::decode_inst([arl[0] | 1 << bit, arl[1], arl[2], arl[3]]).is_err(), "bit {bit}");
     }
+}
+
+#[test]
+fn lanes_that_a_literal_has_not_are_empty() {
+    let mut program = vec4_parse::parse(FileId(0), ".target vec4 frag\n.literal c0 1.5\nEND\n").unwrap();
+    let decode = |program: &Program| vec4_bits::decode(&vec4_bits::encode(program).unwrap());
+    assert!(decode(&program).is_ok());
+    program.constants = vec![Constant::Literal { bits: [1, 2, 0, 0], used: 1 }];
+    assert!(decode(&program).unwrap_err().contains("literal"));
 }
 
 #[test]

@@ -347,10 +347,9 @@ impl<'a> Reader<'a> {
             1 => {
                 let used = self.u8()?;
                 let bits = [self.u32()?, self.u32()?, self.u32()?, self.u32()?];
-                if (1..=4).contains(&used) {
-                    Ok(Constant::Literal { bits, used })
-                } else {
-                    Err(format!("a literal of {used} lanes"))
+                match bits.get(usize::from(used)..) {
+                    Some(unused) if used > 0 && unused.iter().all(|&b| b == 0) => Ok(Constant::Literal { bits, used }),
+                    _ => Err(format!("a literal of {used} lanes, or with more in it than it has lanes")),
                 }
             }
             kind => Err(format!("constant kind {kind} is unknown")),
