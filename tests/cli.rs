@@ -230,6 +230,23 @@ fn binaries_come_back_from_their_text_and_broken_ones_are_refused() {
 }
 
 #[test]
+fn direct3d_shaders_are_told_by_their_version() {
+    let folder = pair();
+    let text = "vs_2_0\ndcl_position v0\nmov oPos, v0\n";
+    folder.write("a.asm", text.as_bytes());
+    folder.run(&["asm", "a.asm", "-o", "a.bin"]).ends(0, "");
+    assert_eq!(folder.run(&["dis", "a.bin"]).ends(0, "").out, text);
+    let mut bytes = std::fs::read(folder.0.join("a.bin")).unwrap();
+    assert_eq!(bytes[..4], [0, 2, 0xfe, 0xff]);
+    bytes[16] ^= 0x7f;
+    folder.write("b.bin", &bytes);
+    folder.run(&["dis", "b.bin"]).ends(1, "b.bin: word 4: 126 is no opcode");
+    folder.write("b.asm", b"; second line\nps_2_0\nmov r0, q0\n");
+    let run = folder.run(&["asm", "b.asm"]).ends(1, "expected a register");
+    assert!(run.err.contains("b.asm:3:9"), "{}", run.err);
+}
+
+#[test]
 fn a_target_without_an_opcode_refuses_what_needs_it() {
     let folder = pair();
     let table = folder.run(&["targets", "vec4"]).ends(0, "").out;

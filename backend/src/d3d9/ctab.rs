@@ -11,8 +11,8 @@
 //! Members of structures, defaults, creator and target are not read. Names are printable ASCII without
 //! blanks of at most [`MAX_NAME`] bytes, so that they stand in a line of the disassembly.
 
-use super::shader::{Class, Constant, RegisterSet, ScalarKind};
 use super::tokens::position;
+use super::{Class, Constant, RegisterSet, ScalarKind};
 
 /// `CTAB`
 pub(super) const MAGIC: u32 = 0x4241_5443;

@@ -39,9 +39,12 @@
 //! Sources: the layout of Direct3D 9's shader code in the driver kit's documentation, and the
 //! assembler's syntax in the graphics reference of the same.
 
+mod constant;
 mod ctab;
+mod declare;
 mod opcode;
 pub mod parse;
+mod register;
 mod shader;
 pub mod text;
 pub mod tokens;
@@ -49,9 +52,9 @@ pub mod tokens;
 #[cfg(test)]
 mod tests;
 
+pub use constant::{Class, Constant, RegisterSet, ScalarKind};
+pub use declare::{Dcl, DclKind, Def, SamplerKind, Usage};
 pub use ir::types::WriteMask as Mask;
 pub use opcode::{Opcode, Operands};
-pub use shader::{
-    Class, Comparison, Constant, Control, Dcl, DclKind, Def, Dst, Inst, Modifier, Predicate, Reg, RegType, RegisterSet,
-    Rel, SamplerKind, ScalarKind, Shader, Src, Usage, Version,
-};
+pub use register::{Reg, RegType, Rel};
+pub use shader::{Comparison, Control, Dst, Inst, Modifier, Predicate, Shader, Src, Version};

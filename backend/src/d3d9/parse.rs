@@ -7,11 +7,11 @@
 //! so many registers or slots is asked by a limit check, not here. The constant table is not part of
 //! the text.
 
-use super::opcode::Opcode;
-use super::shader::{
-    Dcl, DclKind, Def, Dst, Inst, Modifier, Predicate, Reg, RegType, Rel, SamplerKind, Shader, Src, Usage, Version,
-};
 use super::tokens;
+use super::{
+    Dcl, DclKind, Def, Dst, Inst, Modifier, Opcode, Predicate, Reg, RegType, Rel, SamplerKind, Shader, Src, Usage,
+    Version,
+};
 use crate::limits::Limits;
 use crate::line::{self, Line, Parse};
 use ir::diag::{Diagnostic, FileId};

@@ -14,7 +14,7 @@
 //! A float of `def` is a decimal number that reads back to the same bits; infinities and NaN, which
 //! the assembler has no words for, are their bits as `0x...`. The constant table stands in comments.
 
-use super::shader::{
+use super::{
     Class, Constant, Dcl, DclKind, Def, Dst, Inst, Predicate, Reg, RegType, Rel, ScalarKind, Shader, Src, Usage,
 };
 use ir::types::{LANE_NAMES, WriteMask};

@@ -5,8 +5,9 @@
 //! asked by the limit check, not here.
 
 use crate::limits::Limits;
+use crate::line::{self, Line, Parse};
 use crate::mach::{Binding, Constant, Dst, File, Inst, Kind, Opcode, Program, Reg, Rel, SamplerBinding, Src, TexInfo};
-use ir::diag::{Diagnostic, FileId, Span};
+use ir::diag::{Diagnostic, FileId};
 use ir::types::{LANE_NAMES, Stage, TexDim, WriteMask};
 use smallvec::SmallVec;
 
@@ -29,32 +30,10 @@ pub fn parse(file: FileId, text: &str) -> Result<Program, Vec<Diagnostic>> {
 /// What is wrong, with places in `file`.
 pub fn parse_within(file: FileId, text: &str, limits: &Limits) -> Result<Program, Vec<Diagnostic>> {
     let mut program = Program::new(Stage::Vertex, "vec4");
-    let mut errors = Vec::new();
-    let mut offset = 0;
-    let mut last = Span::new(file, 0, 0);
-    for raw in text.split_inclusive('\n') {
-        let start = offset;
-        offset += raw.len();
-        let code = raw.split('#').next().unwrap_or("").trim_end();
-        if code.trim().is_empty() {
-            continue;
-        }
-        last = Span::new(file, start, start + code.len());
-        let mut line = Line { file, text: code, base: start, at: 0 };
-        if let Err(error) = line.statement(&mut program) {
-            errors.push(error);
-        }
-        if program.insts.len() > limits.insts {
-            let message = format!("more than {} instructions", limits.insts);
-            errors.push(limits.error("assembly-instructions", last, message));
-            return Err(errors);
-        }
-        if errors.len() >= limits.errors {
-            let message = format!("stopped after {} errors", limits.errors);
-            errors.push(limits.error("assembly-errors", last, message));
-            return Err(errors);
-        }
-    }
+    let (mut errors, last) = line::for_each(file, text, &["#"], limits, |line| {
+        let result = line.statement(&mut program);
+        (program.insts.len(), result)
+    });
     if errors.is_empty()
         && let Err(message) = super::vec4_bits::check_structure(&program)
     {
@@ -63,74 +42,7 @@ pub fn parse_within(file: FileId, text: &str, limits: &Limits) -> Result<Program
     if errors.is_empty() { Ok(program) } else { Err(errors) }
 }
 
-/// One line without its comment.
-struct Line<'a> {
-    file: FileId,
-    text: &'a str,
-    base: usize,
-    at: usize,
-}
-
-type Parse<T> = Result<T, Diagnostic>;
-
-impl<'a> Line<'a> {
-    fn error<T>(&self, from: usize, message: impl Into<String>) -> Parse<T> {
-        let next = self.text.get(from..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
-        let to = self.at.max(from + next);
-        let span = Span::new(self.file, self.base + from, self.base + to);
-        Err(Diagnostic::error("assembly", span, message))
-    }
-
-    fn rest(&self) -> &'a str {
-        &self.text[self.at..]
-    }
-
-    fn skip(&mut self) {
-        self.at += self.rest().len() - self.rest().trim_start().len();
-    }
-
-    fn eat(&mut self, token: &str) -> bool {
-        self.skip();
-        let found = self.rest().starts_with(token);
-        if found {
-            self.at += token.len();
-        }
-        found
-    }
-
-    fn expect(&mut self, token: &str) -> Parse<()> {
-        if self.eat(token) { Ok(()) } else { self.error(self.at, format!("expected `{token}`")) }
-    }
-
-    fn word(&mut self) -> &'a str {
-        self.skip();
-        let rest = self.rest();
-        let len = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
-        self.at += len;
-        &rest[..len]
-    }
-
-    /// Up to the next white space.
-    fn blank_free(&mut self) -> &'a str {
-        self.skip();
-        let rest = self.rest();
-        let len = rest.find(char::is_whitespace).unwrap_or(rest.len());
-        self.at += len;
-        &rest[..len]
-    }
-
-    fn integer(&mut self, limit: u32) -> Parse<u32> {
-        self.skip();
-        let from = self.at;
-        let digits: &str = &self.rest()[..self.rest().bytes().take_while(u8::is_ascii_digit).count()];
-        self.at += digits.len();
-        match digits.parse::<u32>() {
-            Ok(value) if value < limit => Ok(value),
-            Ok(_) => self.error(from, format!("number must be below {limit}")),
-            Err(_) => self.error(from, "expected a number"),
-        }
-    }
-
+impl Line<'_> {
     /// A quoted name with the escapes that Rust's `Debug` writes.
     fn name(&mut self) -> Parse<String> {
         self.expect("\"")?;
@@ -153,11 +65,6 @@ impl<'a> Line<'a> {
         self.error(from + 1, "unterminated name")
     }
 
-    fn end(&mut self) -> Parse<()> {
-        self.skip();
-        if self.rest().is_empty() { Ok(()) } else { self.error(self.at, "expected the end of the line") }
-    }
-
     fn statement(&mut self, program: &mut Program) -> Parse<()> {
         self.skip();
         if self.eat(".") {
@@ -173,7 +80,7 @@ impl<'a> Line<'a> {
         let from = self.at;
         match self.word() {
             "target" => {
-                program.target = self.blank_free().to_owned();
+                program.target = self.until("").to_owned();
                 let from = self.at;
                 program.stage = match self.word() {
                     "vert" => Stage::Vertex,
@@ -225,7 +132,7 @@ impl<'a> Line<'a> {
                 break;
             }
             let from = self.at;
-            let text = self.blank_free();
+            let text = self.until("");
             let value = match text.strip_prefix("0x") {
                 Some(hex) => u32::from_str_radix(hex, 16).ok(),
                 None => text.parse::<f32>().ok().map(f32::to_bits),
@@ -248,7 +155,7 @@ impl<'a> Line<'a> {
         let reg = self.integer(MAX_REG)?;
         let (name, elem) = (self.name()?, self.integer(u32::MAX)?);
         let lanes = self.integer(5)? as u8;
-        let semantic = self.blank_free().to_owned();
+        let semantic = self.until("").to_owned();
         if semantic.is_empty() {
             return self.error(self.at, "expected a semantic");
         }

@@ -1,6 +1,8 @@
-//! Assembly text.
+//! Assembly text: the vec4 machine's, and Direct3D's, which starts with its version.
 
+use super::disassembler::check_shader;
 use super::{check_diagnostics, text};
+use eggshade::backend::d3d9;
 use eggshade::backend::emit::{vec4_bits, vec4_parse, vec4_text};
 use eggshade::backend::mach::Program;
 use eggshade::backend::sim::machine::{self, Lanes, Limits, Lookup, Outside};
@@ -12,6 +14,12 @@ pub fn assembler(data: &[u8]) {
     let text = text(data);
     let mut sources = SourceMap::new();
     let file = sources.add("a.asm", text.as_ref());
+    if d3d9::parse::starts_shader(&text) {
+        return match d3d9::parse::parse(file, &text) {
+            Ok(shader) => check_shader(&shader),
+            Err(errors) => check_diagnostics(&sources, &errors),
+        };
+    }
     let program = match vec4_parse::parse(file, &text) {
         Ok(program) => program,
         Err(errors) => return check_diagnostics(&sources, &errors),

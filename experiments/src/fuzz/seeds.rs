@@ -4,6 +4,7 @@ use super::{MAX_BYTES, Target};
 use crate::files;
 use crate::measure::read_source;
 use bumpalo::Bump;
+use eggshade::backend::d3d9;
 use eggshade::backend::emit::{vec4_bits, vec4_text};
 use eggshade::ir;
 use eggshade::ir::tac::{self, inline};
@@ -18,6 +19,14 @@ const SSA: &str = "ir/tests/filetests";
 /// The files whose texts are for the front end.
 const FRONT: &str = "frontend/tests/filetests";
 
+/// Direct3D shaders that together use every part of the form.
+const D3D9: &[&str] = &[
+    "vs_1_1\ndcl_position v0\ndef c95, 0, 1, 0.5, -1e-7\nmov a0.x, v0.x\nm4x4 oPos, v0, c[a0.x + 4]\nmov oD0, -v0.wzyx\n",
+    "vs_2_0\ndcl_texcoord1 v3\ndefb b0, true\ndefi i0, 4, 0, 1, 0\nif b0\nrep i0\nmova a0.y, v3.x\nadd r0.xy, c[a0.y + 7], r0\nendrep\nelse\ncall l1\nendif\nret\nlabel l1\nsincos r1.xy, r0.x, c4, c5\nret\n",
+    "vs_3_0\ndcl_position o0\ndcl_2d s0\nloop aL, i0\nsetp_lt p0, v0, c0\n(!p0.x) mov o[aL + 1].xyz, v[aL]_abs\nbreakp p0.x\nendloop\n",
+    "ps_1_4\ntexcrd r0.xyz, t0_dw.xyw\ntexld r1, t1\nphase\nmul_x2_sat r0.xyz, r0, 1-v0\n+ mov_d8 r0.w, r1_bx2.w\n",
+    "ps_3_0\ndcl_color0_centroid v0\ndcl vFace\ndcl_cube s0\nif_ge vFace.x, c0.x\ntexldd_pp r0, v0, s0, r1, r2\nendif\nmov oDepth, r0.x\nmov oC3, r0\n",
+];
 /// A shader of the checkout with what the compiler makes of it.
 struct Shader {
     stage: Stage,
@@ -36,6 +45,13 @@ pub fn seeds(target: &Target, root: &Path) -> Result<Vec<Vec<u8>>, String> {
         out.extend(from_shader(target.name, shader)?);
     }
     match target.name {
+        "assembler" => out.extend(D3D9.iter().map(|text| text.as_bytes().to_vec())),
+        "disassembler" => {
+            for text in D3D9 {
+                let shader = d3d9::parse::parse(Default::default(), text).map_err(|e| e[0].message.clone())?;
+                out.push(d3d9::tokens::to_bytes(&d3d9::tokens::write(&shader)?));
+            }
+        }
         "ssa" => {
             for (i, case) in ssa_cases(root)?.iter().enumerate() {
                 out.push(with_variant((i % ir::passes::ALL.len()) as u8, case));

@@ -10,6 +10,7 @@
 #![allow(unsafe_code)] // the only way to call a C library; each call follows the OpenGL 2.1 manual
 
 mod legacy;
+pub mod mojo;
 
 use eggshade::render::mesh::Vertex;
 use eggshade::render::state::GlState;
@@ -39,17 +40,17 @@ pub enum Driver {
 /// Why there is no picture.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum OracleError {
-    /// Mesa is not on this machine, or does not start.
+    /// The judge is not on this machine, or does not start.
     Missing(String),
-    /// Mesa refuses the shader; its log.
+    /// It refuses the shader; its log.
     Refused(String),
 }
 
 impl fmt::Display for OracleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            OracleError::Missing(what) => write!(f, "Mesa's software driver is missing: {what}"),
-            OracleError::Refused(log) => write!(f, "Mesa refuses the shader: {log}"),
+            OracleError::Missing(what) => write!(f, "missing: {what}"),
+            OracleError::Refused(log) => write!(f, "the shader is refused: {log}"),
         }
     }
 }
@@ -358,15 +359,19 @@ impl Drop for Mesa {
 ///
 /// # Panics
 /// When it is missing and `EGGSHADE_REQUIRE_JUDGES=1`.
-#[allow(clippy::print_stderr)] // a test's message
 pub fn open_or_skip(driver: Driver) -> Option<Mesa> {
-    match Mesa::open(driver) {
-        Ok(mesa) => Some(mesa),
+    or_skip("comparison with Mesa", Mesa::open(driver))
+}
+
+#[allow(clippy::print_stderr)] // a test's message
+fn or_skip<T>(what: &str, judge: Result<T, OracleError>) -> Option<T> {
+    match judge {
+        Ok(judge) => Some(judge),
         Err(e) if std::env::var_os("EGGSHADE_REQUIRE_JUDGES").is_some_and(|v| v == "1") => {
             panic!("a judge is required: {e}")
         }
         Err(e) => {
-            eprintln!("left out: comparison with Mesa ({e})");
+            eprintln!("left out: {what} ({e})");
             None
         }
     }

@@ -33,10 +33,9 @@ fn rel(version: Version, rng: &mut Rng) -> Option<Rel> {
     Some(if is_counter { counter } else { a0 })
 }
 
-/// A register that may be indexed: those with names have no number to add to.
 fn operand(version: Version, rng: &mut Rng) -> (Reg, Option<Rel>) {
     let reg = reg(version, rng);
-    let rel = rel(version, rng).filter(|_| reg.kind.names().is_empty());
+    let rel = rel(version, rng).filter(|_| reg.kind.is_indexed());
     (reg, rel)
 }
 

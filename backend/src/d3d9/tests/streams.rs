@@ -152,6 +152,7 @@ fn errors_name_the_word() {
     assert_eq!(stream(2, 0x000f_0000), "word 2: 000f0000 is no operand: bit 31 is not set");
     assert_eq!(stream(2, 0x8000_0000), "word 2: a destination without lanes");
     assert_eq!(stream(3, 0x90e4_2000), "word 4: 0000ffff is no operand: bit 31 is not set");
+    assert_eq!(stream(3, 0xf0e4_2800), "word 3: an address of aL");
     assert_eq!(stream(3, 0x9ee4_0000), "word 3: modifier 14 of a source");
     assert_eq!(stream(3, 0x80e4_1000), "word 3: vs_2_0 has no register file 16");
     assert_eq!(stream(4, 0x7fff_fffe), "word 4: a comment of 32767 words in a shorter stream");
