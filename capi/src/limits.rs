@@ -30,8 +30,7 @@ pub struct Limit {
 pub unsafe extern "C" fn eggshade_limit(index: usize, out: *mut Limit) -> bool {
     let Some(bound) = eggshade::limits::table().nth(index) else { return false };
     let name = bound.name;
-    let limit =
-        Limit { name: name.as_ptr().cast(), length: name.len(), initial: bound.default, maximum: bound.max };
+    let limit = Limit { name: name.as_ptr().cast(), length: name.len(), initial: bound.default, maximum: bound.max };
     if !out.is_null() {
         // SAFETY: the caller says so.
         unsafe { out.write(limit) };

@@ -59,7 +59,10 @@ fn the_example_links_a_pair() {
     let output = run(&program, &[&pair[0], &pair[1]]);
     let out = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
-    assert!(out.contains("attribute ") && out.contains("uniform ") && out.matches("instructions").count() == 2, "{out}");
+    assert!(
+        out.contains("attribute ") && out.contains("uniform ") && out.matches("instructions").count() == 2,
+        "{out}"
+    );
     let arb = text(&run(&program, &[&pair[0], &pair[1], Path::new("arbvp1")]).stdout);
     assert!(arb.contains("!!ARBvp1.0") && arb.contains("!!ARBfp1.0"), "{arb}");
     // a fragment shader in the place of the vertex shader
@@ -76,6 +79,7 @@ fn misuse_errors_and_threads() {
 }
 
 #[test]
+#[allow(clippy::print_stderr)] // which judge is missing
 fn nothing_is_lost_under_the_sanitizer() {
     let options = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
     match build("tests/stress.c", "stress-sanitized", &options) {
@@ -85,6 +89,6 @@ fn nothing_is_lost_under_the_sanitizer() {
             assert!(output.status.success(), "{}", text(&output.stderr));
         }
         Err(why) if std::env::var("EGGSHADE_REQUIRE_JUDGES").is_ok_and(|v| v == "1") => panic!("{why}"),
-        Err(_) => println!("left out: address sanitizer (the C compiler has none)"),
+        Err(_) => eprintln!("left out: address sanitizer (the C compiler has none)"),
     }
 }
