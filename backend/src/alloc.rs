@@ -111,23 +111,16 @@ fn pin_calls(calls: &[CallSite], infos: &mut Vec<VRegInfo>) -> Vec<Vec<VReg>> {
 
 impl<'p> View<'p> {
     fn new(program: &'p Program, target: &Target) -> View<'p> {
+        // one lane can be read from anywhere, unless lanes cannot be picked at all
         let in_place = target.operands.swizzle != SwizzleRule::Any;
+        let one_in_place = target.operands.swizzle == SwizzleRule::Identity;
         let mut infos: Vec<VRegInfo> = program
             .virtuals
             .iter()
-            .map(|&w| if in_place { VRegInfo::in_place(w) } else { VRegInfo::free(w) })
+            .map(|&w| if in_place && (w > 1 || one_in_place) { VRegInfo::in_place(w) } else { VRegInfo::free(w) })
             .collect();
-        for inst in program.insts.iter().filter(|i| i.op.is_texture()) {
-            if let Some(dst) = inst.dst.filter(|d| d.reg.file == File::Virtual) {
-                keep(&mut infos[dst.reg.index as usize], dst.mask);
-            }
-            if target.operands.tex_swizzle != SwizzleRule::Any {
-                for n in 0..inst.srcs.len() {
-                    if inst.srcs[n].reg.file == File::Virtual {
-                        keep(&mut infos[inst.srcs[n].reg.index as usize], inst.lanes_read(n));
-                    }
-                }
-            }
+        for inst in &program.insts {
+            keep_lanes(inst, target, &mut infos);
         }
         infos.extend((0..program.locals).map(|_| VRegInfo::in_place(4)));
         let local = |n: u32| VReg::from_u32(program.virtuals.len() as u32 + n);
@@ -179,6 +172,21 @@ impl<'p> View<'p> {
     /// All elements of the array that a register belongs to.
     fn members(&self, vreg: VReg) -> &[VReg] {
         self.arrays.iter().find(|a| a.contains(&vreg)).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Keeps in place what the instruction can neither write nor read elsewhere.
+fn keep_lanes(inst: &Inst, target: &Target, infos: &mut [VRegInfo]) {
+    let o = &target.operands;
+    let lookup = inst.op.is_texture();
+    let one_of_some = target.op(inst.op).is_some_and(|s| !s.masks.is_all());
+    if let Some(dst) = inst.dst.filter(|d| (lookup || one_of_some) && d.reg.file == File::Virtual) {
+        keep(&mut infos[dst.reg.index as usize], dst.mask);
+    }
+    if (lookup && o.tex_swizzle != SwizzleRule::Any) || (inst.op == Opcode::Kil && o.kil_plain) {
+        for (n, src) in inst.srcs.iter().enumerate().filter(|(_, s)| s.reg.file == File::Virtual) {
+            keep(&mut infos[src.reg.index as usize], inst.lanes_read(n));
+        }
     }
 }
 

@@ -6,6 +6,7 @@ use crate::egraph_stage::{self, EgraphPass};
 use crate::error::{Error, Resource};
 use crate::isa::pattern::Pattern;
 use crate::isa::{Assembly, Target};
+use crate::legalize::Sharing;
 use crate::mach::{Opcode, Program};
 use crate::pipeline::Pipeline;
 use crate::reflect::{self, Reflection};
@@ -20,6 +21,7 @@ use ir::ssa::SsaError;
 use ir::tac;
 use ir::tac::inline::Inline;
 use regalloc::Method;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// What the caller may wish beside target and pipeline.
@@ -117,6 +119,10 @@ struct Clock {
 }
 
 impl Clock {
+    fn new() -> Clock {
+        Clock { times: Vec::new(), start: Instant::now() }
+    }
+
     fn lap(&mut self, name: &'static str) {
         self.times.push((name, self.start.elapsed()));
         self.start = Instant::now();
@@ -130,7 +136,7 @@ fn run(
     options: &CompileOptions,
     observer: Option<&mut dyn Observer>,
 ) -> Result<Compiled, Error> {
-    let mut clock = Clock { times: Vec::new(), start: Instant::now() };
+    let mut clock = Clock::new();
     let mut dumps = Vec::new();
     let wants = |name: &str| options.dump_after.iter().any(|d| d == name || d == "*");
 
@@ -166,29 +172,32 @@ fn run(
         function.loops = node.loops;
     }
     clock.lap("select");
-    for function in &mut functions {
-        legalize::legalize(function, target)?;
-    }
-    clock.lap("legalize");
-    if pipeline.has("schedule") {
-        functions.iter_mut().for_each(|f| schedule::schedule(f, target));
-    }
-    clock.lap("schedule");
 
-    // registers
+    // encodable operands, order, registers
     let how = AllocOptions {
         method: Method::parse(&pipeline.regalloc.method).unwrap_or_default(),
         coalesce: pipeline.regalloc.coalesce,
         reuse: options.reuse_registers,
         check: options.check,
     };
-    let Allocated { machine, unallocated, kept, stats } = allocate(functions, target, &how)?;
+    let scheduled = pipeline.has("schedule");
+    let finish = |functions, sharing, clock: &mut Clock| {
+        encodable(functions, target, sharing, scheduled, clock).and_then(|f| allocate(f, target, &how))
+    };
+    let again = legalize::copies_for_ports(target).then(|| functions.clone());
+    let mut finished = finish(functions, Sharing::Block, &mut clock);
+    if let (Err(Error::DoesNotFit { what: Resource::Temps, .. }), Some(functions)) = (&finished, again)
+        && let Ok(with_shorter_copies) = finish(functions, Sharing::Instruction, &mut Clock::new())
+    {
+        finished = Ok(with_shorter_copies);
+    }
+    let Allocated { machine, unallocated, kept, stats } = finished?;
     clock.lap("alloc");
 
     let counts = estimate::count(&machine, target);
-    fits(&counts, target)?;
+    fits(&counts, &machine, target)?;
     match target.assembly {
-        Assembly::Vec4 => {} // its text form has words for all
+        Assembly::Vec4 | Assembly::D3d9 => {} // its text form has words for all
         _ if options.check => judged_text(&machine, target)?,
         _ => drop(emit::text(&machine, target)?),
     }
@@ -314,6 +323,25 @@ fn allocate(mut functions: Vec<Program>, target: &Target, how: &AllocOptions) ->
     Ok(Allocated { machine, unallocated, kept, stats })
 }
 
+/// What selection made, with operands that the target can encode, in a good order.
+fn encodable(
+    mut functions: Vec<Program>,
+    target: &Target,
+    sharing: Sharing,
+    scheduled: bool,
+    clock: &mut Clock,
+) -> Result<Vec<Program>, Error> {
+    for function in &mut functions {
+        legalize::legalize(function, target, sharing)?;
+    }
+    clock.lap("legalize");
+    if scheduled {
+        functions.iter_mut().for_each(|f| schedule::schedule(f, target));
+    }
+    clock.lap("schedule");
+    Ok(functions)
+}
+
 fn context(target: &Target, pipeline: &Pipeline, limits: &Limits) -> PassCtx {
     let (costs, eval) = (cost::cost_table(target), target.eval());
     let mut ctx = PassCtx { costs, fp: pipeline.fp, eval, limits: *limits, ..PassCtx::default() };
@@ -333,7 +361,7 @@ fn context(target: &Target, pipeline: &Pipeline, limits: &Limits) -> PassCtx {
 }
 
 /// The limits on a whole program.
-fn fits(counts: &estimate::Counts, target: &Target) -> Result<(), Error> {
+fn fits(counts: &estimate::Counts, program: &Program, target: &Target) -> Result<(), Error> {
     let limits = &target.limits;
     let rows = [
         (Resource::Constants, counts.constants, Some(target.registers.constant.count)),
@@ -341,13 +369,26 @@ fn fits(counts: &estimate::Counts, target: &Target) -> Result<(), Error> {
         (Resource::AluInstructions, counts.alu, limits.alu),
         (Resource::TexInstructions, counts.tex + counts.kills, limits.tex),
         (Resource::Indirections, counts.indirections, limits.indirections),
+        (Resource::Dependence, counts.dependence, limits.dependence),
     ];
     for (what, need, limit) in rows {
         if let Some(limit) = limit.filter(|&l| need > l) {
-            return Err(Error::DoesNotFit { what, need, limit, line: 0, detail: String::new() });
+            let is_code = matches!(what, Resource::Slots | Resource::AluInstructions | Resource::TexInstructions);
+            let (line, detail) = if is_code { costliest(program, target) } else { (0, String::new()) };
+            return Err(Error::DoesNotFit { what, need, limit, line, detail });
         }
     }
     Ok(())
+}
+
+/// The source line whose code takes most slots, and how many.
+fn costliest(program: &Program, target: &Target) -> (u32, String) {
+    let mut lines: BTreeMap<u32, u32> = BTreeMap::new();
+    for inst in program.insts.iter().filter(|i| i.line > 0) {
+        *lines.entry(inst.line).or_default() += estimate::slots(inst, target);
+    }
+    let most = lines.into_iter().min_by_key(|&(line, slots)| (std::cmp::Reverse(slots), line));
+    most.map_or((0, String::new()), |(line, slots)| (line, format!("line {line} takes most of them, {slots} slots")))
 }
 
 /// The text of a program that fits is one that the checker of texts accepts.

@@ -1,6 +1,6 @@
 //! What the e-graph stage and the passes must know of a target, filled from its table.
 
-use crate::isa::Target;
+use crate::isa::{SwizzleRule, Target};
 use crate::mach::{File, Opcode};
 use ir::cost::{CostTable, Indexed, OpCost};
 use ir::op::{Form, Op};
@@ -44,8 +44,9 @@ pub fn cost_table(target: &Target) -> CostTable {
         free_neg: target.operands.neg,
         free_abs: target.operands.abs,
         free_sat: target.operands.saturate,
-        free_swizzle: target.operands.swizzle == crate::isa::SwizzleRule::Any,
-        free_tex_swizzle: target.operands.tex_swizzle == crate::isa::SwizzleRule::Any,
+        // most of what shaders pick is among the rotations and the lanes on their own
+        free_swizzle: matches!(target.operands.swizzle, SwizzleRule::Any | SwizzleRule::Rotations),
+        free_tex_swizzle: target.operands.tex_swizzle == SwizzleRule::Any,
         branch: slots(Opcode::If) + slots(Opcode::EndIf),
         else_: slots(Opcode::Else),
         has_branches: target.flow,

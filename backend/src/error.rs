@@ -23,6 +23,8 @@ pub enum Resource {
     TexInstructions,
     /// Lookups with coordinates from lookups.
     Indirections,
+    /// Lookups whose coordinates or place come from lookups.
+    Dependence,
     /// Sets of texture coordinates, which carry the varyings.
     Coordinates,
     /// Nested blocks of control flow.
@@ -41,6 +43,7 @@ impl fmt::Display for Resource {
             Resource::AluInstructions => "arithmetic instructions",
             Resource::TexInstructions => "texture instructions",
             Resource::Indirections => "texture indirections",
+            Resource::Dependence => "orders of dependent lookups",
             Resource::Coordinates => "texture coordinates (varyings)",
             Resource::Nesting => "levels of nested control flow",
         })

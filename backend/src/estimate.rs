@@ -2,6 +2,7 @@
 
 use crate::isa::Target;
 use crate::mach::{Constant, File, Inst, Opcode, Program, Reg};
+use ir::types::{TexDim, WriteMask};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Numbers about a program.
@@ -21,6 +22,8 @@ pub struct Counts {
     pub kills: u32,
     /// Texture indirections (see [`indirections`]); 0 without lookups.
     pub indirections: u32,
+    /// Order of the most dependent lookup (see [`dependence`]).
+    pub dependence: u32,
     /// Copies that stayed (among `alu`).
     pub moves: u32,
     /// Static estimate: in-order issue, operands waited for, each instruction once.
@@ -50,11 +53,12 @@ pub fn count(program: &Program, target: &Target) -> Counts {
         outputs: program.outputs.len() as u32,
         samplers: program.samplers.len() as u32,
         indirections: indirections(&program.insts),
+        dependence: dependence(&program.insts),
         ..Counts::default()
     };
     for inst in program.insts.iter().filter(|i| i.op != Opcode::End) {
         counts.instructions += 1;
-        counts.slots += target.op(inst.op).map_or(1, |s| s.slots);
+        counts.slots += slots(inst, target);
         if inst.op.is_texture() {
             counts.tex += 1;
         } else if inst.op.is_flow() || inst.op == Opcode::Kil {
@@ -66,6 +70,38 @@ pub fn count(program: &Program, target: &Target) -> Counts {
         }
     }
     counts
+}
+
+/// Issue slots of one instruction.
+pub fn slots(inst: &Inst, target: &Target) -> u32 {
+    let cube = inst.tex.is_some_and(|t| t.dim == TexDim::Cube);
+    target.op(inst.op).map_or(1, |s| s.cube_slots.filter(|_| cube).unwrap_or(s.slots))
+}
+
+/// The order of the most dependent lookup as Direct3D 9 counts it (`texld` of ps_2_0): 0 when its
+/// coordinates are no temporary and its result goes to one that holds nothing; else 1, or one more than
+/// the order of the lookups that the contents of either come from. Straight code is assumed.
+pub fn dependence(insts: &[Inst]) -> u32 {
+    let temporary = |reg: &Reg| matches!(reg.file, File::Temp | File::Virtual);
+    let (mut order, mut most) = (FxHashMap::<Reg, u32>::default(), 0);
+    for inst in insts {
+        let Some(dst) = inst.dst.filter(|d| temporary(&d.reg)) else { continue };
+        let of = |order: &FxHashMap<Reg, u32>, reg: &Reg| order.get(reg).copied();
+        let sources = inst.srcs.iter().map(|s| s.reg).filter(temporary);
+        let from = sources.filter_map(|r| of(&order, &r)).max();
+        let is_written = of(&order, &dst.reg);
+        let own = if inst.op.is_texture() {
+            from.max(is_written).map_or(0, |o| o + 1)
+        } else {
+            let kept = is_written.filter(|_| dst.mask != WriteMask::ALL);
+            from.max(kept).unwrap_or(0)
+        };
+        if inst.op.is_texture() {
+            most = most.max(own);
+        }
+        order.insert(dst.reg, own);
+    }
+    most
 }
 
 /// Texture indirections as ARB_fragment_program counts them (section 3.11.6): one, and one more for each
@@ -108,7 +144,7 @@ fn cycles(insts: &[Inst], target: &Target) -> u32 {
             }
         }
         end = end.max(now.saturating_add(spec.latency));
-        now = now.saturating_add(spec.slots);
+        now = now.saturating_add(slots(inst, target));
     }
     end.max(now)
 }

@@ -109,6 +109,7 @@ opcodes! {
     (End, "END", 0, Kind::Flow, None, "Ends the program."),
     (Abs, "ABS", 1, Kind::Lanewise, Some(ir::Op::Abs), "Absolute value, where a source cannot carry it."),
     (Pow, "POW", 2, Kind::Scalar, Some(ir::Op::Pow), "First to the power of the second."),
+    (Cge, "CGE", 3, Kind::Lanewise, None, "Second where first is 0 or above, else third."),
 }
 
 impl Opcode {

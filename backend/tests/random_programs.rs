@@ -32,11 +32,16 @@ fn stage(seed: u64) -> Stage {
     if seed.is_multiple_of(3) { Stage::Vertex } else { Stage::Fragment }
 }
 
-/// The target of a seed: one program in eight is for a machine without control flow.
+/// Targets without control flow, for either stage.
+const VERTEX: [&str; 5] = ["arbvp1", "vs_2_0", "vs_1_1", "vs_3_0", "vs_1_0"];
+const FRAGMENT: [&str; 3] = ["arbfp1", "ps_2_0", "ps_3_0"];
+
+/// The target of a seed: two programs in eight are for a machine without control flow.
 fn target_name(seed: u64) -> &'static str {
+    let pick = |names: &[&'static str]| names[(seed / 24 % names.len() as u64) as usize];
     match (seed / 3 % 8, stage(seed)) {
-        (7, Stage::Vertex) => "arbvp1",
-        (7, Stage::Fragment) => "arbfp1",
+        (3 | 7, Stage::Vertex) => pick(&VERTEX),
+        (3 | 7, Stage::Fragment) => pick(&FRAGMENT),
         _ => "vec4",
     }
 }
@@ -183,7 +188,8 @@ fn runs(seed: u64) -> Vec<(&'static str, FpLevel)> {
 }
 
 fn judge_seeds(seeds: impl Iterator<Item = u64>) -> Tally {
-    let targets = ["vec4", "arbvp1", "arbfp1"].map(|name| Target::builtin(name).unwrap());
+    let names = ["vec4"].into_iter().chain(VERTEX).chain(FRAGMENT);
+    let targets: Vec<Target> = names.map(|name| Target::builtin(name).unwrap()).collect();
     let mut tally = Tally::default();
     for seed in seeds {
         for (name, fp) in runs(seed) {

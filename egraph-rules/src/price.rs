@@ -348,6 +348,7 @@ impl<'a> Pricer<'a> {
 
     fn instructions(&mut self, order: &[ClassId]) {
         let mut addresses: SmallVec<[ClassId; 4]> = SmallVec::new();
+        let mut copied: SmallVec<[ClassId; 8]> = SmallVec::new();
         for &class in order {
             let node = self.node(class);
             match (self.kind[class], node.head) {
@@ -359,7 +360,7 @@ impl<'a> Pricer<'a> {
                     self.price.slots += u64::from(self.costs.slots(op)) * issues;
                     self.price.values += 1;
                     self.price.latency = self.price.latency.max(self.depth[class]);
-                    self.operands(node);
+                    self.operands(node, &mut copied);
                 }
                 (Some(Kind::Sat(base)), _) if !self.folds(base) => self.copies(1),
                 (Some(Kind::Fixed), Head::At { op, .. }) => {
@@ -386,17 +387,22 @@ impl<'a> Pricer<'a> {
         seen.len() as u64
     }
 
-    /// Copies for operands that an instruction cannot read as they are.
-    fn operands(&mut self, node: &GraphNode) {
+    /// Copies for operands that an instruction cannot read as they are. Its literals stand in one register,
+    /// and what is copied once serves all who read it.
+    fn operands(&mut self, node: &GraphNode, copied: &mut SmallVec<[ClassId; 8]>) {
         let mut uniforms: SmallVec<[ClassId; 4]> = SmallVec::new();
         let mut inputs: SmallVec<[ClassId; 4]> = SmallVec::new();
+        let mut literal = None;
         for (i, &kid) in node.kids.iter().enumerate() {
             let lane = self.lanes[kid][0];
             if node.use_kind(i) == UseKind::Coord {
                 self.coordinate(kid);
             }
             let file = match (self.kind[lane.base], self.node(lane.base).head) {
-                (Some(Kind::Literal), _) => &mut uniforms,
+                (Some(Kind::Literal), _) => {
+                    literal = literal.or(Some(lane.base));
+                    continue;
+                }
                 (_, Head::Leaf(Leaf::Elem { op: Op::Input, .. }) | Head::At { op: Op::InputAt, .. }) => &mut inputs,
                 (_, Head::Leaf(Leaf::Elem { .. }) | Head::At { .. }) => &mut uniforms,
                 _ => continue,
@@ -405,8 +411,16 @@ impl<'a> Pricer<'a> {
                 file.push(lane.base);
             }
         }
-        let over = |n: usize, ports: u32| (n as u64).saturating_sub(u64::from(ports.max(1)));
-        self.copies(over(uniforms.len(), self.costs.const_ports) + over(inputs.len(), self.costs.input_ports));
+        uniforms.extend(literal);
+        for (file, ports) in [(uniforms, self.costs.const_ports), (inputs, self.costs.input_ports)] {
+            let ports = ports.max(1) as usize;
+            if file.len() > ports {
+                let left: SmallVec<[ClassId; 4]> = file.into_iter().filter(|c| !copied.contains(c)).collect();
+                let more = left.len().saturating_sub(ports);
+                copied.extend(left.into_iter().rev().take(more));
+                self.copies(more as u64);
+            }
+        }
     }
 
     fn coordinate(&mut self, class: ClassId) {

@@ -4,7 +4,7 @@
 
 use eggshade::backend::emit::vec4_bits::{decode, encode};
 use eggshade::backend::emit::vec4_text::print;
-use eggshade::backend::mach::Program;
+use eggshade::backend::mach::{File, Program};
 use eggshade::backend::sim::bridge;
 use eggshade::backend::{Pipeline, Target};
 use eggshade::ir::env::{Env, Outputs};
@@ -28,8 +28,12 @@ fn kernels() -> Vec<(String, String)> {
 }
 
 fn options(pipeline: &str, fp: FpLevel) -> Options {
+    options_for("vec4", pipeline, fp)
+}
+
+fn options_for(target: &str, pipeline: &str, fp: FpLevel) -> Options {
     let pipeline = Pipeline { fp, ..Pipeline::builtin(pipeline).unwrap() };
-    let mut options = Options::new(Target::builtin("vec4").unwrap(), pipeline);
+    let mut options = Options::new(Target::builtin(target).unwrap(), pipeline);
     options.back.check = true;
     options
 }
@@ -53,12 +57,16 @@ fn simulate(program: &Program, source: &tac::Program, envs: [&dyn Env; 4]) -> [O
     bridge::run_quad(program, source, envs, Target::builtin("vec4").unwrap().eval()).unwrap()
 }
 
-/// The inputs of one run: bone numbers are what the array has.
+/// The inputs of one run: bone numbers are what the array has, and exponents what `pow` is defined for
+/// wherever its base is 0.
 fn quad(seed: u64, program: &tac::Program) -> [GenEnv; 4] {
     let mut env = GenEnv::new(seed, program, true);
     for (var, decl) in program.vars.iter().filter(|(_, d)| d.name == "bone_index") {
         assert!(decl.is_input(program.stage));
         env.values.insert((var, 0), [(seed % 20) as f32, ((seed * 7 + 3) % 19) as f32, 0.0, 0.0]);
+    }
+    for (var, _) in program.vars.iter().filter(|(_, d)| d.name == "shininess") {
+        env.values.insert((var, 0), [1.0 + (seed % 9) as f32; 4]);
     }
     [0, 1, 2, 3].map(|p| env.neighbour(program, p))
 }
@@ -124,6 +132,30 @@ fn compare(expected: &Outputs, jittered: &[&Outputs], got: &Outputs) -> Result<(
     Ok((compared, unstable))
 }
 
+/// Runs the program on many inputs and compares: (compared, left out).
+fn judge(what: &str, built: &Built, program: &Program) -> (u32, u32) {
+    let (mut compared, mut unstable) = (0, 0);
+    for seed in 0..SEEDS {
+        let envs = quad(seed, &built.tac);
+        let envs = envs.each_ref().map(|e| e as &dyn Env);
+        let reference = |jitter| {
+            let options = InterpOptions { jitter, ..InterpOptions::default() };
+            tac::interp::run_quad(&built.tac, envs, options).unwrap()
+        };
+        let expected = reference(None);
+        let jittered = [1, 2, 3].map(|j| reference(Some(j)));
+        let got = simulate(program, &built.tac, envs);
+        for (p, got) in got.iter().enumerate() {
+            let jittered: Vec<&Outputs> = jittered.iter().map(|j| &j[p]).collect();
+            match compare(&expected[p], &jittered, got) {
+                Ok((c, u)) => (compared, unstable) = (compared + c, unstable + u),
+                Err(e) => panic!("{what}, seed {seed}, pixel {p}: {e}\n{program}"),
+            }
+        }
+    }
+    (compared, unstable)
+}
+
 #[test]
 fn machine_code_stays_within_the_bound_at_glsl() {
     let (mut compared, mut unstable) = (0, 0);
@@ -131,28 +163,60 @@ fn machine_code_stays_within_the_bound_at_glsl() {
         for (name, source) in kernels() {
             let built = eggshade::compile(&name, &source, &options(pipeline, FpLevel::Glsl))
                 .unwrap_or_else(|e| panic!("{name}, {pipeline}: {:?}", e.diagnostics));
-            let program = through_the_binary(&built);
-            for seed in 0..SEEDS {
-                let envs = quad(seed, &built.tac);
-                let envs = envs.each_ref().map(|e| e as &dyn Env);
-                let reference = |jitter| {
-                    let options = InterpOptions { jitter, ..InterpOptions::default() };
-                    tac::interp::run_quad(&built.tac, envs, options).unwrap()
-                };
-                let expected = reference(None);
-                let jittered = [1, 2, 3].map(|j| reference(Some(j)));
-                let got = simulate(&program, &built.tac, envs);
-                for (p, got) in got.iter().enumerate() {
-                    let jittered: Vec<&Outputs> = jittered.iter().map(|j| &j[p]).collect();
-                    match compare(&expected[p], &jittered, got) {
-                        Ok((c, u)) => (compared, unstable) = (compared + c, unstable + u),
-                        Err(e) => panic!("{name}, {pipeline}, seed {seed}, pixel {p}: {e}\n{program}"),
-                    }
+            let (c, u) = judge(&format!("{name}, {pipeline}"), &built, &through_the_binary(&built));
+            (compared, unstable) = (compared + c, unstable + u);
+        }
+    }
+    assert!(unstable * 20 < compared, "{unstable} of {} lanes say nothing", compared + unstable);
+}
+
+/// Direct3D targets, and the kernels that do not fit: too many of what.
+const DIRECT3D: [(&str, &[(&str, &str)]); 6] = [
+    ("vs_1_0", &[("13_skin.vert", "slots")]),
+    ("vs_1_1", &[]),
+    ("vs_2_0", &[]),
+    ("vs_3_0", &[]),
+    ("ps_2_0", &[]),
+    ("ps_3_0", &[]),
+];
+
+#[test]
+fn direct3d_code_computes_the_same_within_its_ports() {
+    let (mut compared, mut unstable) = (0, 0);
+    for (target, unfit) in DIRECT3D {
+        let stage = if target.starts_with('v') { ".vert" } else { ".frag" };
+        for pipeline in ["none", "paper", Pipeline::DEFAULT] {
+            for (name, source) in kernels().into_iter().filter(|(n, _)| n.ends_with(stage)) {
+                let what = format!("{name}, {target}, {pipeline}");
+                let result = eggshade::compile(&name, &source, &options_for(target, pipeline, FpLevel::Glsl));
+                if let Some((_, why)) = unfit.iter().find(|u| u.0 == name) {
+                    let text = format!("{:?}", result.err().map(|e| e.diagnostics));
+                    assert!(text.contains(why), "{what}: {text}");
+                    continue;
                 }
+                let built = result.unwrap_or_else(|e| panic!("{what}: {:?}", e.diagnostics));
+                let program = &built.compiled.program;
+                ports_hold(program, &Target::builtin(target).unwrap(), &what);
+                let (c, u) = judge(&what, &built, program);
+                (compared, unstable) = (compared + c, unstable + u);
             }
         }
     }
     assert!(unstable * 20 < compared, "{unstable} of {} lanes say nothing", compared + unstable);
+}
+
+/// No instruction reads two constants or two inputs; where references count, none reads one twice.
+fn ports_hold(program: &Program, target: &Target, what: &str) {
+    for inst in &program.insts {
+        for file in [File::Const, File::Input] {
+            let mut read: Vec<_> = inst.srcs.iter().filter(|s| s.reg.file == file).map(|s| (s.reg, s.rel)).collect();
+            if !target.file(file).count_references {
+                read.sort_unstable();
+                read.dedup();
+            }
+            assert!(read.len() <= 1, "{what}: {inst}\n{program}");
+        }
+    }
 }
 
 #[test]

@@ -74,6 +74,8 @@ impl fmt::Display for Usage {
 pub fn check(text: &str, target: &Target) -> Result<Result<Usage, Vec<Finding>>, Error> {
     match target.assembly {
         Assembly::ArbProgram => Ok(arb::check(text, target)),
-        Assembly::Vec4 => Err(Error::Target(format!("`{}` has no text checker: its assembler checks", target.name))),
+        Assembly::Vec4 | Assembly::D3d9 => {
+            Err(Error::Target(format!("`{}` has no text checker: its assembler checks", target.name)))
+        }
     }
 }

@@ -22,6 +22,7 @@
 //! In: an allocated program without control flow. An input or output that these programs have no name
 //! for is an error that says which.
 
+use super::join_level;
 use crate::error::{Error, Resource};
 use crate::isa::Target;
 use crate::mach::{Binding, Constant, Dst, File, Inst, Kind, Opcode, Program, Src};
@@ -288,7 +289,7 @@ impl Writer<'_> {
                 inst.srcs.iter_mut().for_each(|s| s.swizzle[2] = s.swizzle[0]);
             }
         }
-        if inst.op == Opcode::Txb && join_bias(&mut inst).is_none() {
+        if inst.op == Opcode::Txb && join_level(&mut inst).is_none() {
             return Err(Error::Internal("the bias of a lookup is not beside its coordinates".into()));
         }
         out.push_str(inst.op.mnemonic());
@@ -359,15 +360,6 @@ impl Writer<'_> {
         }
         Ok(())
     }
-}
-
-/// One operand with coordinates and bias, when both are in one register.
-fn join_bias(inst: &mut Inst) -> Option<()> {
-    let bias = inst.srcs.pop()?;
-    let coordinates = inst.srcs.first_mut()?;
-    let plain = |s: &Src| !s.neg && !s.abs && s.rel.is_none();
-    coordinates.swizzle[3] = bias.swizzle[0];
-    (coordinates.reg == bias.reg && plain(coordinates) && plain(&bias)).then_some(())
 }
 
 fn destination(dst: &Dst) -> String {

@@ -5,15 +5,19 @@
 //! files are not empty, and `IF`/`LOOP` exist when the target has control flow. Nothing outside
 //! `targets/` names a target.
 //!
+//! A table may extend one that is built in (`extends = "NAME"`): its keys replace the other's.
+//!
 //! A table may have named parts, `[profiles.NAME]`: what stands there replaces the same keys of the
 //! table when `TARGET:NAME` is asked for.
 
+pub mod operands;
 pub mod pattern;
 
 use crate::error::Error;
 use crate::mach::{File, Opcode};
 use ir::eval::EvalCfg;
 use ir::types::Stage;
+pub use operands::{AddressRule, Masks, Operands, OutputRule, SwizzleRule, TexSources};
 use pattern::{Pattern, PatternSpec};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -26,6 +30,12 @@ pub struct OpSpec {
     pub slots: u32,
     /// Cycles until the result can be read.
     pub latency: u32,
+    /// Issue slots of a lookup in a cube map, when it takes others.
+    #[serde(default)]
+    pub cube_slots: Option<u32>,
+    /// The masks that the destination may have; any when none is given.
+    #[serde(default)]
+    pub masks: Masks,
 }
 
 /// A register file.
@@ -37,6 +47,12 @@ pub struct FileSpec {
     /// Most different registers of it that one instruction may read.
     #[serde(default = "three")]
     pub ports: u32,
+    /// Whether ports count every reference, so that two to one register take two.
+    #[serde(default)]
+    pub count_references: bool,
+    /// Most references to one register of it in one instruction.
+    #[serde(default = "three")]
+    pub reads: u32,
     /// Whether it can be indexed by `a0`.
     #[serde(default)]
     pub relative: bool,
@@ -64,63 +80,6 @@ pub struct Registers {
     pub address_lanes: u8,
 }
 
-/// Which lanes an operand may pick.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SwizzleRule {
-    /// Any.
-    Any,
-    /// All in place, or one lane everywhere.
-    Replicate,
-    /// All in place.
-    Identity,
-}
-
-impl SwizzleRule {
-    /// Whether the places in `read` of a swizzle are allowed.
-    pub fn allows(self, swizzle: [u8; 4], read: ir::types::WriteMask) -> bool {
-        let identity = read.lanes().all(|l| swizzle[l as usize] == l);
-        let mut lanes = read.lanes().map(|l| swizzle[l as usize]);
-        let first = lanes.next();
-        match self {
-            SwizzleRule::Any => true,
-            SwizzleRule::Replicate => identity || lanes.all(|l| Some(l) == first),
-            SwizzleRule::Identity => identity,
-        }
-    }
-}
-
-/// What a source and a destination may carry.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Operands {
-    /// Negation of a source.
-    pub neg: bool,
-    /// Absolute value of a source.
-    pub abs: bool,
-    /// Lane choice of a source.
-    pub swizzle: SwizzleRule,
-    /// Saturation of a result.
-    pub saturate: bool,
-    /// Lane choice of texture coordinates.
-    pub tex_swizzle: SwizzleRule,
-    /// Negation and absolute value of texture coordinates.
-    pub tex_modifiers: bool,
-    /// A lookup may write the output `depth`.
-    #[serde(default = "yes")]
-    pub tex_to_depth: bool,
-    /// The bias of a lookup is lane w of the coordinates' register.
-    #[serde(default)]
-    pub bias_in_w: bool,
-    /// Least and greatest constant part of a relative number, when there is a limit.
-    #[serde(default)]
-    pub relative_offset: Option<[i32; 2]>,
-}
-
-fn yes() -> bool {
-    true
-}
-
 /// The text form of a target's programs (see `emit`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -130,6 +89,9 @@ pub enum Assembly {
     Vec4,
     /// ARB_vertex_program and ARB_fragment_program.
     ArbProgram,
+    /// Direct3D 9 shader assembly and tokens, of the table's `shader_model`.
+    #[serde(rename = "d3d9")]
+    D3d9,
 }
 
 /// Facts about arithmetic (see [`EvalCfg`]).
@@ -154,6 +116,9 @@ pub struct Limits {
     pub tex: Option<u32>,
     /// Texture indirections: lookups in a row, each with coordinates from the one before.
     pub indirections: Option<u32>,
+    /// Order of dependence of a lookup: 1 when its coordinates are in a temporary or its result takes
+    /// the place of another value, one more than that of the lookup whose result either comes from.
+    pub dependence: Option<u32>,
     /// Sets of texture coordinates, where varyings are those.
     pub coordinates: Option<u32>,
     /// Nested `IF` and `LOOP`.
@@ -172,8 +137,11 @@ struct TargetFile {
     #[serde(default)]
     assembly: Assembly,
     #[serde(default)]
+    shader_model: [u8; 2],
+    #[serde(default)]
     partner: Option<String>,
     #[serde(default)]
+    #[allow(dead_code)] // a known key; `with_profile` reads it from the table
     profiles: BTreeMap<String, toml::Table>,
     #[serde(default)]
     arithmetic: Arithmetic,
@@ -200,6 +168,8 @@ pub struct Target {
     pub direct_outputs: bool,
     /// Form of the program's text.
     pub assembly: Assembly,
+    /// Version of the form, major and minor, where it has versions.
+    pub shader_model: [u8; 2],
     /// The target of the other stage in a link, when this one runs only one.
     pub partner: Option<String>,
     /// Facts about arithmetic.
@@ -219,7 +189,66 @@ const EMBEDDED: &[(&str, &str)] = &[
     ("vec4", include_str!("../../targets/vec4.toml")),
     ("arbvp1", include_str!("../../targets/arbvp1.toml")),
     ("arbfp1", include_str!("../../targets/arbfp1.toml")),
+    ("vs_1_0", include_str!("../../targets/vs_1_0.toml")),
+    ("vs_1_1", include_str!("../../targets/vs_1_1.toml")),
+    ("vs_2_0", include_str!("../../targets/vs_2_0.toml")),
+    ("vs_3_0", include_str!("../../targets/vs_3_0.toml")),
+    ("ps_2_0", include_str!("../../targets/ps_2_0.toml")),
+    ("ps_3_0", include_str!("../../targets/ps_3_0.toml")),
 ];
+
+/// A table extends another, which extends another, no further than this.
+const MAX_EXTENSIONS: usize = 8;
+
+fn parse_table(text: &str) -> Result<toml::Table, Error> {
+    toml::from_str(text).map_err(|e| Error::Target(e.to_string()))
+}
+
+/// The list of words under `key`, taken out of a table.
+fn take_words(table: &mut toml::Table, key: &str) -> Result<Vec<String>, Error> {
+    let Some(list) = table.remove(key) else { return Ok(Vec::new()) };
+    list.try_into().map_err(|e: toml::de::Error| Error::Target(format!("`{key}`: {e}")))
+}
+
+/// A table that `extends` a built-in one becomes whole: its keys replace the other's, its patterns come
+/// first, `lacks` names opcodes that go, and `without` patterns; so does every pattern that needs an
+/// opcode which went.
+fn extended(mut table: toml::Table, depth: usize) -> Result<toml::Table, Error> {
+    let Some(base) = table.remove("extends") else { return Ok(table) };
+    let name = base.as_str().unwrap_or_default();
+    if depth >= MAX_EXTENSIONS {
+        return Err(Error::Target(format!("`{name}` is extended through more than {MAX_EXTENSIONS} tables")));
+    }
+    let mut whole = extended(parse_table(Target::text(name)?)?, depth + 1)?;
+    whole.remove("profiles");
+    let (lacks, without) = (take_words(&mut table, "lacks")?, take_words(&mut table, "without")?);
+    let own = table.remove("patterns");
+    replace(&mut whole, table);
+    if let Some(toml::Value::Table(opcodes)) = whole.get_mut("opcodes") {
+        lacks.iter().for_each(|word| drop(opcodes.remove(word)));
+    }
+    let inherited = whole.remove("patterns");
+    let rows = |list: Option<toml::Value>| match list {
+        Some(toml::Value::Array(rows)) => rows,
+        _ => Vec::new(),
+    };
+    let keep = |row: &mut toml::Value| -> bool {
+        let named = row.get("name").and_then(toml::Value::as_str).is_some_and(|n| without.iter().any(|w| w == n));
+        if let Some(toml::Value::Table(ops)) = row.get_mut("ops") {
+            ops.retain(|_, opcode| opcode.as_str().is_none_or(|o| !lacks.iter().any(|l| l == o)));
+            return !named && !ops.is_empty();
+        }
+        let needs = |line: &toml::Value| {
+            let word = line.as_str().and_then(|l| l.split_whitespace().next()).unwrap_or_default();
+            lacks.iter().any(|l| l == word.trim_end_matches("_SAT"))
+        };
+        !named && !row.get("emit").and_then(toml::Value::as_array).is_some_and(|lines| lines.iter().any(needs))
+    };
+    let mut all = rows(own);
+    all.extend(rows(inherited).into_iter().filter_map(|mut row| keep(&mut row).then_some(row)));
+    whole.insert("patterns".to_owned(), toml::Value::Array(all));
+    Ok(whole)
+}
 
 /// Puts what stands in `part` in place of what stands under the same keys, tables key by key.
 fn replace(table: &mut toml::Table, part: toml::Table) {
@@ -257,14 +286,15 @@ impl Target {
 
     /// The names of a table's profiles.
     pub fn profiles(text: &str) -> Result<Vec<String>, Error> {
-        let file: TargetFile = toml::from_str(text).map_err(|e| Error::Target(e.to_string()))?;
-        Ok(file.profiles.into_keys().collect())
+        let table = parse_table(text)?;
+        let profiles = table.get("profiles").and_then(toml::Value::as_table);
+        Ok(profiles.map_or(Vec::new(), |p| p.keys().cloned().collect()))
     }
 
     /// Reads and checks a target file with one of its profiles.
     pub fn with_profile(text: &str, part: &str) -> Result<Target, Error> {
         let known = Target::profiles(text)?;
-        let mut table: toml::Table = toml::from_str(text).map_err(|e| Error::Target(e.to_string()))?;
+        let mut table = extended(parse_table(text)?, 0)?;
         let profiles = table.remove("profiles");
         let Some(toml::Value::Table(changes)) = profiles.as_ref().and_then(|p| p.get(part)) else {
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
@@ -281,7 +311,14 @@ impl Target {
 
     /// Reads and checks a target file.
     pub fn from_toml(text: &str) -> Result<Target, Error> {
-        toml::from_str(text).map_err(|e| Error::Target(e.to_string())).and_then(Target::from_file)
+        let table = parse_table(text)?;
+        let fail = |e: toml::de::Error| Error::Target(e.to_string());
+        let file = if table.contains_key("extends") {
+            extended(table, 0)?.try_into().map_err(fail)?
+        } else {
+            toml::from_str(text).map_err(fail)? // says where in the text a mistake is
+        };
+        Target::from_file(file)
     }
 
     fn from_file(file: TargetFile) -> Result<Target, Error> {
@@ -338,6 +375,7 @@ impl Target {
             flow: file.flow,
             direct_outputs: file.direct_outputs,
             assembly: file.assembly,
+            shader_model: file.shader_model,
             partner: file.partner,
             arithmetic: file.arithmetic,
             limits: file.limits,
@@ -371,7 +409,13 @@ impl Target {
             File::Output => self.registers.output,
             File::Const => self.registers.constant,
             File::Sampler => self.registers.sampler,
-            File::Addr => FileSpec { count: u32::from(self.registers.address_lanes > 0), ports: 1, relative: false },
+            File::Addr => FileSpec {
+                count: u32::from(self.registers.address_lanes > 0),
+                ports: 1,
+                count_references: false,
+                reads: 3,
+                relative: false,
+            },
         }
     }
 }

@@ -1,171 +1,222 @@
-//! Makes operands encodable: what a source may carry, how many registers of a file one instruction
-//! may read.
+//! Makes instructions encodable: what a source may carry and pick, what a destination may be, how many
+//! registers of a file one instruction may read.
 //!
-//! In: machine code over virtual registers. Out: the same, where every source obeys the target's
-//! table; an operand that does not is copied to a register first. A target on which everything is
-//! allowed gets its program back unchanged.
+//! In: machine code over virtual registers. Out: the same, where every operand obeys the target's
+//! table. A lane-wise instruction whose operands cannot all pick their lanes at once becomes several,
+//! each for some of the lanes; any other operand that is not encodable is copied to a register first.
+//! A target on which everything is allowed gets its program back unchanged.
+//!
+//! [`outputs`] moves results to outputs that only a `MOV` may write, [`ports`] copies what an instruction
+//! may not read beside something else.
+
+mod lookup;
+mod outputs;
+mod ports;
+#[cfg(test)]
+mod tests;
+
+pub use ports::{Sharing, copies_for_ports};
 
 use crate::error::Error;
-use crate::isa::{SwizzleRule, Target};
-use crate::mach::{Dst, File, Inst, Opcode, Program, Reg, Rel, Src};
+use crate::isa::{SwizzleRule, Target, TexSources};
+use crate::mach::{Dst, File, Inst, Kind, Opcode, Program, Reg, Src};
 use ir::types::WriteMask;
+use smallvec::SmallVec;
+use std::collections::BTreeSet;
 
 /// Legalizes in place.
-pub fn legalize(program: &mut Program, target: &Target) -> Result<(), Error> {
+///
+/// # Errors
+/// When an operand has no form on the target even in an instruction of its own.
+pub fn legalize(program: &mut Program, target: &Target, sharing: Sharing) -> Result<(), Error> {
+    outputs::move_whole(program, target);
     let insts = std::mem::take(&mut program.insts);
-    let mut out = Vec::with_capacity(insts.len());
-    for mut inst in insts {
-        for n in 0..inst.srcs.len() {
-            if !is_legal(&inst, n, target) {
-                inst.srcs[n] = copy(&inst, n, target, program, &mut out)?;
-            }
-        }
-        if inst.op == Opcode::Txb && target.operands.bias_in_w {
-            bias_beside_coordinates(&mut inst, program, &mut out);
-        }
-        // distinct registers of one file, first come first served
-        let mut read: Vec<(Reg, Option<Rel>)> = Vec::new();
-        for n in 0..inst.srcs.len() {
-            let src = inst.srcs[n];
-            if src.reg.file == File::Virtual || read.contains(&(src.reg, src.rel)) {
-                continue;
-            }
-            let of_file = read.iter().filter(|(r, _)| r.file == src.reg.file).count() as u32;
-            if of_file < target.file(src.reg.file).ports {
-                read.push((src.reg, src.rel));
-            } else {
-                inst.srcs[n] = copy(&inst, n, target, program, &mut out)?;
-            }
-        }
-        let copied = lookup_to_depth(&mut inst, target, program);
-        inst.normalize();
-        out.push(inst);
-        out.extend(copied);
+    let colors = colors(program);
+    let depth = program.outputs.iter().find(|b| b.semantic == "depth").map(|b| b.reg);
+    let out = Vec::with_capacity(insts.len());
+    let mut legalizer = Legalizer { program, target, colors, depth, written: BTreeSet::new(), out };
+    for inst in insts {
+        legalizer.instruction(inst)?;
     }
-    program.insts = out;
+    program.insts = legalizer.out;
+    ports::copy_for_ports(program, target, sharing);
     Ok(())
 }
 
-/// Gathers the coordinates and, in lane w, the bias of a lookup in one register.
-fn bias_beside_coordinates(inst: &mut Inst, program: &mut Program, out: &mut Vec<Inst>) {
-    let reg = program.make_virtual(4);
-    let (coordinates, bias) = (inst.srcs[0], inst.srcs[1]);
-    let read = inst.places_read(0);
-    for (src, mask) in [(coordinates, read), (bias.swizzled([0; 4]), WriteMask::lane(3))] {
-        let mut mov = Inst::new(Opcode::Mov, Dst::new(reg, mask), &[src], inst.line);
-        mov.normalize();
-        out.push(mov);
-    }
-    inst.srcs[0] = Src::new(reg);
-    inst.srcs[1] = Src { swizzle: [3; 4], ..Src::new(reg) };
+/// The inputs that are colours.
+fn colors(program: &Program) -> BTreeSet<u32> {
+    program.inputs.iter().filter(|b| b.semantic.starts_with("color")).map(|b| b.reg).collect()
 }
 
-/// A lookup that may not write the depth writes a register, and a copy follows.
-fn lookup_to_depth(inst: &mut Inst, target: &Target, program: &mut Program) -> Option<Inst> {
-    let dst = inst.dst.filter(|d| d.reg.file == File::Output && inst.op.is_texture())?;
-    let is_depth = program.outputs.iter().any(|b| b.reg == dst.reg.index && b.semantic == "depth");
-    if target.operands.tex_to_depth || !is_depth {
-        return None;
-    }
-    let reg = program.make_virtual(4);
-    inst.dst = Some(Dst { reg, saturate: false, ..dst });
-    let mut copy = Inst::new(Opcode::Mov, dst, &[Src::new(reg)], inst.line);
-    copy.normalize();
-    Some(copy)
+struct Legalizer<'p> {
+    program: &'p mut Program,
+    target: &'p Target,
+    /// Inputs that are colours.
+    colors: BTreeSet<u32>,
+    /// The output that is the depth.
+    depth: Option<u32>,
+    /// Virtual registers with a lane that is written already.
+    written: BTreeSet<Reg>,
+    out: Vec<Inst>,
 }
 
-fn is_legal(inst: &Inst, n: usize, target: &Target) -> bool {
-    let src = &inst.srcs[n];
-    let o = &target.operands;
-    let (swizzle, modifiers) = match inst.op.is_texture() && n == 0 {
-        true => (o.tex_swizzle, o.tex_modifiers),
-        false => (o.swizzle, true),
-    };
-    let neg = !src.neg || (modifiers && o.neg);
-    let abs = !src.abs || (modifiers && o.abs);
-    neg && abs && swizzle.allows(src.swizzle, inst.places_read(n))
-}
-
-/// Copies source `n` to a register of its own, lanes in place, and returns that.
-fn copy(inst: &Inst, n: usize, target: &Target, program: &mut Program, out: &mut Vec<Inst>) -> Result<Src, Error> {
-    let src = inst.srcs[n];
-    let places = inst.places_read(n);
-    if (src.neg && !target.operands.neg) || (src.abs && !target.operands.abs) {
-        let what = format!("sign of an operand of {} on {}", inst.op.mnemonic(), target.name);
-        return Err(Error::Unsupported { what, line: inst.line });
-    }
-    let width = places.lanes().last().map_or(1, |l| l + 1);
-    let reg = program.make_virtual(width);
-    let mut left = places.0;
-    while left != 0 {
-        // all places at once if a MOV may, else those that read one lane
-        let mut mask = left;
-        if !target.operands.swizzle.allows(src.swizzle, WriteMask(left)) {
-            let lane = src.swizzle[left.trailing_zeros() as usize];
-            let same = |p: &u8| src.swizzle[*p as usize] == lane;
-            mask = WriteMask(left).lanes().filter(same).fold(0, |m, p| m | 1 << p);
-            if target.operands.swizzle == SwizzleRule::Identity {
-                let what = format!("lane choice of an operand of {} on {}", inst.op.mnemonic(), target.name);
-                return Err(Error::Unsupported { what, line: inst.line });
+impl Legalizer<'_> {
+    fn instruction(&mut self, mut inst: Inst) -> Result<(), Error> {
+        if inst.op == Opcode::Kil {
+            self.lanes_of_kil(&mut inst)?;
+        }
+        if !self.target.operands.tex_1d {
+            self.second_coordinate(&mut inst)?;
+        }
+        if matches!(inst.op, Opcode::Txb | Opcode::Txl) && self.target.operands.bias_in_w {
+            self.level_beside_coordinates(&mut inst)?;
+        }
+        let copy = self.result_of_lookup(&mut inst).or_else(|| self.saturated_output(&mut inst));
+        for n in 0..inst.srcs.len() {
+            let splits = inst.op.kind() == Kind::Lanewise && !reads_what_it_writes(&inst);
+            if !self.is_legal(&inst, n, splits) {
+                inst.srcs[n] = self.copy(&inst, n)?;
             }
         }
-        let mut mov = Inst::new(Opcode::Mov, Dst::new(reg, WriteMask(mask)), &[src], inst.line);
-        mov.normalize();
-        out.push(mov);
-        left &= !mask;
+        self.with_allowed_mask(inst)?;
+        copy.map_or(Ok(()), |copy| self.split(copy))
     }
-    Ok(Src::new(reg))
+
+    fn push(&mut self, mut inst: Inst) {
+        self.written.extend(inst.dst.map(|d| d.reg).filter(|r| r.file == File::Virtual));
+        inst.normalize();
+        self.out.push(inst);
+    }
+
+    /// An instruction that saturates into an output that cannot be saturated goes through a register.
+    fn saturated_output(&mut self, inst: &mut Inst) -> Option<Inst> {
+        let saturates = |d: &Dst| d.saturate && d.reg.file == File::Output;
+        if self.target.operands.saturate_outputs || !inst.dst.as_ref().is_some_and(saturates) {
+            return None;
+        }
+        self.through_register(inst, true)
+    }
+
+    /// Gives the instruction a register of its own to write, and returns the copy to its destination.
+    fn through_register(&mut self, inst: &mut Inst, saturate: bool) -> Option<Inst> {
+        let dst = inst.dst?;
+        let width = dst.mask.lanes().last().map_or(1, |l| l + 1);
+        let reg = self.program.make_virtual(width);
+        inst.dst = Some(Dst { reg, rel: None, saturate, ..dst });
+        Some(Inst::new(Opcode::Mov, Dst { saturate: false, ..dst }, &[Src::new(reg)], inst.line))
+    }
+
+    /// An opcode that writes only certain lanes: as often as it takes, each time with a copy to where the
+    /// result belongs.
+    fn with_allowed_mask(&mut self, inst: Inst) -> Result<(), Error> {
+        let masks = self.target.op(inst.op).map(|s| s.masks).unwrap_or_default();
+        let Some(dst) = inst.dst.filter(|d| !masks.allows(d.mask)) else { return self.split(inst) };
+        let mut left: SmallVec<[u8; 4]> = dst.mask.lanes().collect();
+        let mut copies = Vec::new();
+        while !left.is_empty() {
+            let fitting = masks.iter().find(|m| m.0.count_ones() as usize >= left.len());
+            let Some(mask) = fitting.or_else(|| masks.iter().last()) else { break };
+            let reg = self.program.make_virtual(mask.lanes().last().map_or(1, |l| l + 1));
+            let (mut part, mut copied) = (inst.clone(), [0; 4]);
+            let mut lanes = WriteMask(0);
+            for to in mask.lanes() {
+                let Some(&from) = left.first() else { break };
+                left.remove(0);
+                lanes.0 |= 1 << from;
+                copied[from as usize] = to;
+                for (new, old) in part.srcs.iter_mut().zip(&inst.srcs) {
+                    new.swizzle[to as usize] = old.swizzle[from as usize];
+                }
+            }
+            part.dst = Some(Dst { reg, rel: None, mask, saturate: false });
+            self.split(part)?;
+            let src = Src { swizzle: copied, ..Src::new(reg) };
+            copies.push(Inst::new(Opcode::Mov, Dst { mask: lanes, ..dst }, &[src], inst.line));
+        }
+        copies.into_iter().try_for_each(|copy| self.split(copy))
+    }
+
+    /// Pushes the instruction, in as many parts as its swizzles need when it is lane-wise.
+    fn split(&mut self, inst: Inst) -> Result<(), Error> {
+        let rule = self.target.operands.swizzle;
+        let (Kind::Lanewise, Some(dst)) = (inst.op.kind(), inst.dst) else {
+            self.push(inst);
+            return Ok(());
+        };
+        let legal = |lanes: WriteMask| inst.srcs.iter().all(|s| rule.allows(s.swizzle, lanes));
+        let mut left = dst.mask.0;
+        while left != 0 {
+            let mut part = 0;
+            for lane in WriteMask(left).lanes() {
+                if legal(WriteMask(part | 1 << lane)) {
+                    part |= 1 << lane;
+                }
+            }
+            if part == 0 {
+                let what = format!("lane choice of an operand of {} on {}", inst.op.mnemonic(), self.target.name);
+                return Err(Error::Unsupported { what, line: inst.line });
+            }
+            let mut copy = inst.clone();
+            copy.dst = Some(Dst { mask: WriteMask(part), ..dst });
+            self.push(copy);
+            left &= !part;
+        }
+        Ok(())
+    }
+
+    /// The places of source `n` that the target's instruction reads.
+    fn places_read(&self, inst: &Inst, n: usize) -> WriteMask {
+        match inst.op {
+            Opcode::Kil => WriteMask::first(self.target.operands.kil_lanes),
+            _ => inst.places_read(n),
+        }
+    }
+
+    /// Whether source `n` may stand as it is; lanes do not matter where the instruction is split by them.
+    fn is_legal(&self, inst: &Inst, n: usize, splits: bool) -> bool {
+        let src = &inst.srcs[n];
+        let o = &self.target.operands;
+        let read = self.places_read(inst, n);
+        let (swizzle, modifiers, coordinate) = match inst.op {
+            Opcode::Kil => {
+                let swizzle = if o.kil_plain { SwizzleRule::Identity } else { o.swizzle };
+                (swizzle, !o.kil_plain, o.kil_plain)
+            }
+            op if op.is_texture() && n == 0 => (o.tex_swizzle, o.tex_modifiers, true),
+            _ => (o.swizzle, true, false),
+        };
+        let neg = !src.neg || (modifiers && o.neg);
+        let abs = !src.abs || (modifiers && o.abs);
+        neg && abs && (splits || swizzle.allows(src.swizzle, read)) && (!coordinate || self.is_coordinate(src))
+    }
+
+    /// Whether a lookup may take its coordinates from there.
+    fn is_coordinate(&self, src: &Src) -> bool {
+        match self.target.operands.tex_sources {
+            TexSources::Any => true,
+            _ if src.reg.file == File::Const => false,
+            TexSources::Registers => true,
+            TexSources::Coordinates => src.reg.file != File::Input || !self.colors.contains(&src.reg.index),
+        }
+    }
+
+    /// Copies source `n` to a register of its own, lanes in place, and returns that.
+    fn copy(&mut self, inst: &Inst, n: usize) -> Result<Src, Error> {
+        let src = inst.srcs[n];
+        let o = &self.target.operands;
+        if (src.neg && !o.neg) || (src.abs && !o.abs) {
+            let what = format!("sign of an operand of {} on {}", inst.op.mnemonic(), self.target.name);
+            return Err(Error::Unsupported { what, line: inst.line });
+        }
+        let places = self.places_read(inst, n);
+        let last = places.lanes().last().unwrap_or(0);
+        let reg = self.program.make_virtual(last + 1);
+        self.split(Inst::new(Opcode::Mov, Dst::new(reg, places), &[src], inst.line))?;
+        Ok(Src { swizzle: [0, 1, 2, 3].map(|l: u8| l.min(last)), ..Src::new(reg) })
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const VEC4: &str = include_str!("../../targets/vec4.toml");
-
-    fn code(target: &str, inst: Inst) -> Vec<String> {
-        let target = Target::from_toml(target).unwrap();
-        let mut program = Program::new(ir::types::Stage::Fragment, "t");
-        program.insts.push(inst);
-        legalize(&mut program, &target).unwrap();
-        program.insts.iter().map(Inst::to_string).collect()
-    }
-
-    fn constant(index: u32, swizzle: [u8; 4]) -> Src {
-        Src { swizzle, ..Src::new(Reg::new(File::Const, index)) }
-    }
-
-    #[test]
-    fn constant_ports() {
-        let dst = Dst::new(Reg::new(File::Temp, 0), WriteMask(0b111));
-        let srcs = [constant(0, [0, 1, 2, 2]), constant(1, [1, 1, 0, 0]), constant(0, [0; 4])];
-        let inst = Inst::new(Opcode::Mad, dst, &srcs, 0);
-        assert_eq!(code(VEC4, inst.clone()).len(), 1);
-        let one = VEC4.replace("constant = { count = 256, ports = 3", "constant = { count = 256, ports = 1");
-        assert_eq!(code(&one, inst), ["MOV %0.xyz, c1.yyxx", "MAD r0.xyz, c0.xyzz, %0.xyzz, c0.x"]);
-    }
-
-    #[test]
-    fn a_bias_joins_its_coordinates() {
-        let dst = Dst::new(Reg::new(File::Temp, 0), WriteMask::ALL);
-        let src = |index, swizzle| Src { swizzle, ..Src::new(Reg::new(File::Input, index)) };
-        let mut inst = Inst::new(Opcode::Txb, dst, &[src(0, [2, 3, 3, 3]), src(1, [1; 4])], 0);
-        inst.tex = Some(crate::mach::TexInfo { sampler: 0, dim: ir::types::TexDim::D2, shadow: false });
-        assert_eq!(code(VEC4, inst.clone()), ["TXB r0, v0.zwww, v1.y, s0, 2D"]);
-        let joined = VEC4.replace("tex_modifiers = true", "tex_modifiers = true\nbias_in_w = true");
-        let expected = ["MOV %0.xy, v0.zwww", "MOV %0.w, v1.y", "TXB r0, %0.xyyy, %0.w, s0, 2D"];
-        assert_eq!(code(&joined, inst), expected);
-    }
-
-    #[test]
-    fn texture_coordinates_in_place() {
-        let dst = Dst::new(Reg::new(File::Temp, 0), WriteMask::ALL);
-        let src = Src { swizzle: [2, 3, 3, 3], neg: true, ..Src::new(Reg::new(File::Input, 0)) };
-        let mut inst = Inst::new(Opcode::Tex, dst, &[src], 0);
-        inst.tex = Some(crate::mach::TexInfo { sampler: 0, dim: ir::types::TexDim::D2, shadow: false });
-        let strict = VEC4.replace("tex_swizzle = \"any\"", "tex_swizzle = \"identity\"");
-        assert_eq!(code(&strict, inst.clone()), ["MOV %0.xy, -v0.zwww", "TEX r0, %0.xyyy, s0, 2D"]);
-        let replicate = strict.replace("swizzle = \"any\"", "swizzle = \"replicate\"");
-        assert_eq!(code(&replicate, inst), ["MOV %0.x, -v0.z", "MOV %0.y, -v0.w", "TEX r0, %0.xyyy, s0, 2D"]);
-    }
+/// Whether an instruction in parts would read what an earlier part has written.
+fn reads_what_it_writes(inst: &Inst) -> bool {
+    inst.dst.is_some_and(|d| inst.srcs.iter().any(|s| s.reg == d.reg || s.rel.is_some() && d.rel.is_some()))
 }

@@ -5,11 +5,12 @@ use super::cover::{Cover, Covers};
 use super::home::{Home, Homes, NOWHERE};
 use super::literals;
 use super::trace::{Base, Trace, Traces};
+use super::whole::is_whole;
 use super::{Called, Facts};
 use crate::calls::CallSite;
 use crate::error::Error;
-use crate::isa::Target;
 use crate::isa::pattern::{EmitArg, EmitDst};
+use crate::isa::{AddressRule, Target};
 use crate::mach::{Dst, File, Inst as MachInst, Kind, Opcode, Program, Reg, Rel, Src, TexInfo};
 use ir::entity::{Block, Inst, Value, Var};
 use ir::func::{Function, Imm};
@@ -169,7 +170,10 @@ impl<'x, 'f, 'a> Emitter<'x, 'f, 'a> {
                 let Some(lane) = oldest else {
                     return Err(Error::Internal("more computed indices in one instruction than address lanes".into()));
                 };
-                let src = self.operand(trace)?;
+                let mut src = self.operand(trace)?;
+                if self.target.operands.address == AddressRule::Whole && !is_whole(self.func, index) {
+                    src = self.floor(src, line);
+                }
                 let dst = Dst::new(Reg::new(File::Addr, 0), WriteMask::lane(lane));
                 self.push(MachInst::new(Opcode::Arl, dst, &[src.swizzled([0; 4])], line));
                 lane
@@ -178,6 +182,16 @@ impl<'x, 'f, 'a> Emitter<'x, 'f, 'a> {
         self.address[lane as usize] = Some((trace, self.clock));
         self.pinned |= 1 << lane;
         Ok(Rel { lane })
+    }
+
+    /// The first lane of an operand, rounded down.
+    fn floor(&mut self, src: Src, line: u32) -> Src {
+        let (first, place) = (src.swizzled([0; 4]), |reg| Place::whole(reg, 1));
+        let (fraction, whole) = (self.program.make_virtual(1), self.program.make_virtual(1));
+        self.line(Opcode::Frc, place(fraction), &[first], line);
+        let minus = Src { neg: true, swizzle: [0; 4], ..Src::new(fraction) };
+        self.line(Opcode::Add, place(whole), &[first, minus], line);
+        Src { swizzle: [0; 4], ..Src::new(whole) }
     }
 
     /// The operands of one instruction. When their indices need more lanes of `a0` than there are,

@@ -5,6 +5,8 @@
 //! widest need first, into as few constant registers as first fit finds, and the operands are
 //! rewritten to lanes of those.
 
+use super::placed;
+use crate::isa::{SwizzleRule, Target};
 use crate::mach::{Constant, File, Program, Reg};
 use ir::types::WriteMask;
 use rustc_hash::FxHashMap;
@@ -14,6 +16,11 @@ use std::collections::BinaryHeap;
 
 /// Numbers of literal operands before they are placed start here.
 pub(crate) const FIRST: u32 = 1 << 20;
+
+/// Whether the register is a literal that has no place yet.
+pub(super) fn is_literal(reg: Reg) -> bool {
+    reg.file == File::Const && reg.index >= FIRST
+}
 
 /// Some lanes in the order of their bits, each once; the rest is [`Key::default`]'s.
 type Key = (u8, [u32; 4]);
@@ -99,8 +106,10 @@ fn subsets(lanes: &[u32]) -> SmallVec<[Key; 16]> {
 }
 
 /// Places all literals of a shader's functions after the uniforms, which the first one lists.
-pub(crate) fn pool(programs: &mut [Program], literals: &[[u32; 4]]) {
-    let is_literal = |reg: Reg| reg.file == File::Const && reg.index >= FIRST;
+pub(crate) fn pool(programs: &mut [Program], literals: &[[u32; 4]], target: &Target) {
+    if target.operands.swizzle != SwizzleRule::Any || target.registers.constant.ports < 3 {
+        return placed::pool(programs, literals, target);
+    }
     let mut needs: Vec<Vec<u32>> = Vec::new();
     for inst in programs.iter().flat_map(|p| &p.insts) {
         for (n, src) in inst.srcs.iter().enumerate().filter(|(_, s)| is_literal(s.reg)) {

@@ -23,10 +23,12 @@ mod flow;
 mod home;
 mod literals;
 mod merge;
+mod placed;
 mod semantic;
 #[cfg(test)]
 mod tests;
 mod trace;
+mod whole;
 
 use crate::error::Error;
 use crate::isa::Target;
@@ -150,7 +152,7 @@ pub fn select_module(module: &Module<'_>, target: &Target, options: &SelectOptio
     if let Some(main) = programs.first_mut() {
         outside.describe(&funcs[0], main);
     }
-    literals::pool(&mut programs, &literals);
+    literals::pool(&mut programs, &literals, target);
     programs.iter_mut().for_each(Program::renumber_virtuals);
     Ok(programs)
 }

@@ -448,9 +448,12 @@ impl<'a> Machine<'a> {
             }
             _ => [0, 1, 2, 3].map(|lane| {
                 let args = [srcs[0][lane], srcs[1][lane], srcs[2][lane]];
-                // LRP puts its weight first.
                 let (op, args) = match inst.op {
+                    // puts its weight first
                     Opcode::Lrp => (ir::Op::Lrp, [args[2], args[1], args[0]]),
+                    // the opposite question, so a NaN goes to the third
+                    Opcode::Cge if args[0] >= 0.0 => (ir::Op::Mov, [args[1]; 3]),
+                    Opcode::Cge => (ir::Op::Mov, [args[2]; 3]),
                     op => (op.meaning().unwrap_or(ir::Op::Mov), args),
                 };
                 eval::lane(op, &args, self.cfg).unwrap_or(0.0)
