@@ -11,7 +11,7 @@ use crate::mach::{Opcode, Program};
 use crate::pipeline::Pipeline;
 use crate::reflect::{self, Reflection};
 use crate::select::{self, SelectOptions};
-use crate::{calls, check, cost, emit, estimate, legalize, schedule, straighten};
+use crate::{calls, check, cost, emit, estimate, legalize, phases, schedule, straighten};
 use bumpalo::Bump;
 use ir::diag::FileId;
 use ir::func::Module;
@@ -181,24 +181,13 @@ fn run(
         check: options.check,
     };
     let scheduled = pipeline.has("schedule");
-    let finish = |functions, sharing, clock: &mut Clock| {
-        encodable(functions, target, sharing, scheduled, clock).and_then(|f| allocate(f, target, &how))
-    };
-    let again = legalize::copies_for_ports(target).then(|| functions.clone());
-    let mut finished = finish(functions, Sharing::Block, &mut clock);
-    if let (Err(Error::DoesNotFit { what: Resource::Temps, .. }), Some(functions)) = (&finished, again)
-        && let Ok(with_shorter_copies) = finish(functions, Sharing::Instruction, &mut Clock::new())
-    {
-        finished = Ok(with_shorter_copies);
-    }
-    let Allocated { machine, unallocated, kept, stats } = finished?;
+    let (Allocated { machine, unallocated, kept, stats }, counts) =
+        first_that_fits(functions, target, scheduled, &how, &mut clock)?;
     clock.lap("alloc");
 
-    let counts = estimate::count(&machine, target);
-    fits(&counts, &machine, target)?;
     match target.assembly {
-        Assembly::Vec4 | Assembly::D3d9 => {} // its text form has words for all
-        _ if options.check => judged_text(&machine, target)?,
+        Assembly::Vec4 => {} // its text form has words for all
+        Assembly::ArbProgram if options.check => judged_text(&machine, target)?,
         _ => drop(emit::text(&machine, target)?),
     }
     let mut reflection = reflect::reflect(&machine, source.vars.values());
@@ -323,11 +312,52 @@ fn allocate(mut functions: Vec<Program>, target: &Target, how: &AllocOptions) ->
     Ok(Allocated { machine, unallocated, kept, stats })
 }
 
+/// One way from what selection made to a program: how long copies for ports live, and whether
+/// lookups are grouped.
+type Way = (Sharing, bool);
+
+/// Tries the ways to a program that fits, the one with the fewest instructions first. When none does,
+/// the error is the first one's.
+fn first_that_fits(
+    functions: Vec<Program>,
+    target: &Target,
+    scheduled: bool,
+    how: &AllocOptions,
+    clock: &mut Clock,
+) -> Result<(Allocated, estimate::Counts), Error> {
+    let finish = |functions, way, clock: &mut Clock| {
+        let functions = encodable(functions, target, way, scheduled, clock)?;
+        let allocated = allocate(functions, target, how)?;
+        let counts = estimate::count(&allocated.machine, target);
+        fits(&counts, &allocated.machine, target)?;
+        Ok((allocated, counts))
+    };
+    let mut others: Vec<Way> = Vec::new();
+    let copies = legalize::copies_for_ports(target);
+    if copies {
+        others.push((Sharing::Instruction, false));
+    }
+    if target.limits.dependence.or(target.limits.indirections).is_some() {
+        others.push((Sharing::Block, true));
+        others.extend(copies.then_some((Sharing::Instruction, true)));
+    }
+    let again = (!others.is_empty()).then(|| functions.clone());
+    let first = finish(functions, (Sharing::Block, false), clock);
+    let depends = [Resource::Temps, Resource::Dependence, Resource::Indirections];
+    match (&first, again) {
+        (Err(Error::DoesNotFit { what, .. }), Some(functions)) if depends.contains(what) => {
+            let way = |way| finish(functions.clone(), way, &mut Clock::new()).ok();
+            others.into_iter().find_map(way).map_or(first, Ok)
+        }
+        _ => first,
+    }
+}
+
 /// What selection made, with operands that the target can encode, in a good order.
 fn encodable(
     mut functions: Vec<Program>,
     target: &Target,
-    sharing: Sharing,
+    (sharing, grouped): Way,
     scheduled: bool,
     clock: &mut Clock,
 ) -> Result<Vec<Program>, Error> {
@@ -337,6 +367,9 @@ fn encodable(
     clock.lap("legalize");
     if scheduled {
         functions.iter_mut().for_each(|f| schedule::schedule(f, target));
+    }
+    if grouped {
+        functions.iter_mut().for_each(phases::group_lookups);
     }
     clock.lap("schedule");
     Ok(functions)

@@ -24,6 +24,7 @@ pub mod legalize;
 pub mod limits;
 mod line;
 pub mod mach;
+pub mod phases;
 pub mod pipeline;
 pub mod reflect;
 pub mod schedule;

@@ -168,7 +168,13 @@ impl Pinned {
     }
 }
 
-fn graph(insts: &[Inst], pinned: &Pinned, target: &Target) -> Graph {
+/// For each instruction of a run those that must stay behind it.
+pub(crate) fn dependences(program: &Program, range: Range<usize>) -> Vec<Vec<u32>> {
+    edges(&program.insts[range], &Pinned::new(program)).0
+}
+
+/// Successors of each instruction, and how many predecessors each has.
+fn edges(insts: &[Inst], pinned: &Pinned) -> (Vec<Vec<u32>>, Vec<u32>) {
     let mut succs: Vec<Vec<u32>> = vec![Vec::new(); insts.len()];
     let mut preds = vec![0u32; insts.len()];
     let mut last: FxHashMap<Cell, (Option<u32>, Vec<u32>)> = FxHashMap::default();
@@ -199,6 +205,11 @@ fn graph(insts: &[Inst], pinned: &Pinned, target: &Target) -> Graph {
             }
         }
     }
+    (succs, preds)
+}
+
+fn graph(insts: &[Inst], pinned: &Pinned, target: &Target) -> Graph {
+    let (succs, preds) = edges(insts, pinned);
     let mut height = vec![0; insts.len()];
     for i in (0..insts.len()).rev() {
         let own = target.op(insts[i].op).map_or(1, |s| s.latency);

@@ -29,7 +29,7 @@ fn bench(c: &mut Criterion) {
             b.iter_batched(
                 selected,
                 |mut program| {
-                    legalize::legalize(&mut program, &target).expect("the kernels are legal");
+                    legalize::legalize(&mut program, &target, legalize::Sharing::Block).expect("the kernels are legal");
                     program
                 },
                 BatchSize::SmallInput,

@@ -2,7 +2,6 @@
 
 use super::args::{CompileArgs, Emit};
 use super::{Exit, Outcome, Stop, build, output};
-use eggshade::backend::emit::vec4_bits;
 use eggshade::ir::diag::SourceMap;
 use eggshade::ir::tac;
 use eggshade::{Built, Options, backend, frontend};
@@ -184,7 +183,7 @@ fn back(emit: Emit, built: &Built, options: &Options) -> Result<Vec<u8>, Stop> {
         Emit::Chosen => dump("chosen")?,
         Emit::Mach => functions(built).map(|f| f.to_string()).collect(),
         Emit::Alloc => chart(built, options)?,
-        Emit::Bin => return vec4_bits::encode(&compiled.program).map_err(Stop::input),
+        Emit::Bin => return backend::emit::binary(&compiled.program, &options.target).map_err(Stop::input),
         Emit::Reflection => {
             serde_json::to_string_pretty(&compiled.reflection).map_err(|e| Stop::input(e.to_string()))? + "\n"
         }

@@ -1,13 +1,18 @@
 //! Output forms of a finished machine program, each with its reader beside it.
 
 pub mod arb;
+pub mod d3d9;
+mod d3d9_names;
 pub mod vec4_bits;
 pub mod vec4_parse;
 pub mod vec4_text;
 
 #[cfg(test)]
+mod d3d9_tests;
+#[cfg(test)]
 mod tests;
 
+use crate::d3d9::tokens;
 use crate::error::Error;
 use crate::isa::{Assembly, Target};
 use crate::mach::{Inst, Program, Src};
@@ -19,7 +24,8 @@ use crate::reflect::Reflection;
 /// [`Error::Unsupported`] when the form has no word for something that the program uses.
 pub fn text(program: &Program, target: &Target) -> Result<String, Error> {
     match target.assembly {
-        Assembly::Vec4 | Assembly::D3d9 => Ok(vec4_text::print(program)),
+        Assembly::Vec4 => Ok(vec4_text::print(program)),
+        Assembly::D3d9 => d3d9::lower(program, target).map(|shader| crate::d3d9::text::print(&shader)),
         Assembly::ArbProgram => arb::print(program, target),
     }
 }
@@ -33,10 +39,23 @@ fn join_level(inst: &mut Inst) -> Option<()> {
     (coordinates.reg == level.reg && plain(coordinates) && plain(&level)).then_some(())
 }
 
+/// The program as bytes: the token stream of Direct3D, or the machine's own words.
+///
+/// # Errors
+/// When something has no form.
+pub fn binary(program: &Program, target: &Target) -> Result<Vec<u8>, String> {
+    if target.assembly != Assembly::D3d9 {
+        return vec4_bits::encode(program);
+    }
+    let shader = d3d9::lower(program, target).map_err(|e| e.to_string())?;
+    Ok(tokens::to_bytes(&tokens::write(&shader)?))
+}
+
 /// Adds the target's own names to a description of the program.
 pub fn name_bindings(reflection: &mut Reflection, program: &Program, target: &Target) {
     match target.assembly {
-        Assembly::Vec4 | Assembly::D3d9 => {} // the registers are the names
+        Assembly::D3d9 => d3d9::name_bindings(reflection, program, target),
+        Assembly::Vec4 => {} // the registers are the names
         Assembly::ArbProgram => arb::name_bindings(reflection, program),
     }
 }
