@@ -109,6 +109,8 @@ fn assert_worked(pass: &str, changed: usize) {
     let enough = match pass {
         // This target indexes everything; `random_orders.rs` has one that does not.
         "expand-sampler-indices" | "lower-indexing" => 0,
+        // Rounds otherwise, so never at this level; `reassociate_products.rs` judges it.
+        "reassociate-products" => 0,
         "fuse-mad" => 1,
         _ => 10,
     };

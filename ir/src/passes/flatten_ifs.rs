@@ -8,8 +8,8 @@
 //!   m(z): ..
 //! ```
 //!
-//! - Sides hold pure operations and loads; `kil x` of a side becomes `kil` of a selection between x
-//!   and 1.
+//! - Sides hold pure operations and loads; `kil` of a literal becomes `kil` of the negated condition,
+//!   `kil x` of a side `kil` of a selection between x and 1.
 //! - A branch is flattened when its smaller side costs no more than the branch itself, or as
 //!   [`FlattenIfsOptions`](crate::pass::FlattenIfsOptions) says.
 //! - A target without branches flattens all: also stores (each stores a selection between the new and
@@ -22,7 +22,7 @@ use crate::func::{BlockCall, Function, Imm, InstData, Terminator};
 use crate::op::{Effect, Form, Op};
 use crate::pass::{PassCtx, PassError};
 use crate::structure::restructure;
-use crate::types::Scalar;
+use crate::types::{Scalar, Type};
 use cranelift_entity::SecondaryMap;
 use cranelift_entity::packed_option::PackedOption;
 
@@ -52,7 +52,7 @@ pub fn run(func: &mut Function<'_>, ctx: &PassCtx) -> Result<bool, PassError> {
             continue;
         }
         let cond = resolve(&replaced, cond);
-        let args = flatten(func, head, cond, &then, &other);
+        let args = flatten(func, head, cond, &then, &other, ctx);
         changed = true;
         preds[merge] -= 1;
         for side in [&then, &other] {
@@ -199,7 +199,14 @@ fn op_slots(op: Op, ctx: &PassCtx) -> u32 {
 }
 
 /// Moves both sides to the end of `head` and selects; returns the merge's arguments.
-fn flatten<'a>(func: &mut Function<'a>, head: Block, cond: Value, then: &Side<'a>, other: &Side<'a>) -> Vec<Value> {
+fn flatten<'a>(
+    func: &mut Function<'a>,
+    head: Block,
+    cond: Value,
+    then: &Side<'a>,
+    other: &Side<'a>,
+    ctx: &PassCtx,
+) -> Vec<Value> {
     let moved: Vec<(Inst, bool)> =
         insts(func, then).iter().map(|&i| (i, true)).chain(insts(func, other).iter().map(|&i| (i, false))).collect();
     for block in [then.block, other.block].into_iter().flatten() {
@@ -212,9 +219,7 @@ fn flatten<'a>(func: &mut Function<'a>, head: Block, cond: Value, then: &Side<'a
         builder.line = data.line;
         match data.op {
             Op::Kil => {
-                let ty = builder.func.ty(data.args[0]);
-                let one = builder.splat_const(ty, 1.0);
-                let value = select.pick(&mut builder, when, data.args[0], one);
+                let value = select.kill(&mut builder, when, data.args[0], ctx);
                 builder.func.set_args(inst, &[value]);
             }
             Op::Store => store_selection(&mut builder, &mut select, inst, &data, when),
@@ -249,6 +254,35 @@ struct Select {
 }
 
 impl Select {
+    /// What is below 0 when the condition is `when` and `operand` is.
+    fn kill(&mut self, builder: &mut Builder<'_, '_>, when: bool, operand: Value, ctx: &PassCtx) -> Value {
+        let kills = builder.func.literal(operand).is_some_and(|l| l.lanes().any(|v| v < 0.0));
+        if !(kills && when) {
+            let one = builder.splat_const(builder.func.ty(operand), 1.0);
+            return self.pick(builder, when, operand, one);
+        }
+        if let Some(difference) = self.difference(builder, ctx) {
+            return difference;
+        }
+        let truth = match (builder.func.ty(self.cond).scalar, is_truth(builder.func, self.cond)) {
+            (Scalar::Float, true) => self.cond,
+            (Scalar::Float, false) => builder.op(Op::Abs, &[self.cond]),
+            _ => builder.typed(Op::Mov, Imm::None, &[self.cond], Type::FLOAT),
+        };
+        builder.op(Op::Neg, &[truth])
+    }
+
+    /// Where comparing costs more than subtracting: `a - b`, which is below 0 when `a < b`.
+    fn difference(&self, builder: &mut Builder<'_, '_>, ctx: &PassCtx) -> Option<Value> {
+        let data = *builder.func.def_inst(self.cond).filter(|d| d.op == Op::Slt)?;
+        let float = data.args.iter().all(|&a| builder.func.ty(a) == Type::FLOAT);
+        if !float || ctx.costs.slots(Op::Slt) <= ctx.costs.slots(Op::Add) {
+            return None;
+        }
+        let minus = builder.op(Op::Neg, &[data.args[1]]);
+        Some(builder.op(Op::Add, &[data.args[0], minus]))
+    }
+
     /// `a` when the condition is `when`, else `b`.
     fn pick(&mut self, builder: &mut Builder<'_, '_>, when: bool, a: Value, b: Value) -> Value {
         let (a, b) = if when { (a, b) } else { (b, a) };

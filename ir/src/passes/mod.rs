@@ -10,6 +10,7 @@ mod lower_indexing;
 mod lower_types;
 mod merge_vectors;
 mod propagate_copies;
+mod reassociate_products;
 mod scalarize_aggregates;
 mod sccp;
 mod simplify_branches;
@@ -32,6 +33,7 @@ pub const ALL: &[Pass] = &[
     Pass { name: "lower-types", run: lower_types::run, keeps: Keeps::CONTROL_FLOW },
     Pass { name: "merge-vectors", run: merge_vectors::run, keeps: Keeps::CONTROL_FLOW },
     Pass { name: "propagate-copies", run: propagate_copies::run, keeps: Keeps::CONTROL_FLOW },
+    Pass { name: "reassociate-products", run: reassociate_products::run, keeps: Keeps::CONTROL_FLOW },
     Pass { name: "scalarize-aggregates", run: scalarize_aggregates::run, keeps: Keeps::CONTROL_FLOW },
     Pass { name: "sccp", run: sccp::run, keeps: Keeps::NOTHING },
     Pass { name: "simplify-branches", run: simplify_branches::run, keeps: Keeps::NOTHING },
