@@ -13,6 +13,7 @@ pub mod cli;
 pub mod compare;
 pub mod compiler_test;
 pub mod corpus;
+pub mod counts;
 pub mod files;
 pub mod fuzz;
 pub mod job;

@@ -19,7 +19,12 @@ pub struct Table {
 impl Table {
     /// An empty one.
     pub fn new<const N: usize>(heads: [(&str, Align); N]) -> Table {
-        Table { heads: heads.iter().map(|(h, a)| ((*h).to_owned(), *a)).collect(), rows: Vec::new() }
+        Table::with_heads(heads.iter().map(|(h, a)| ((*h).to_owned(), *a)).collect())
+    }
+
+    /// An empty one whose columns are only known at run time.
+    pub fn with_heads(heads: Vec<(String, Align)>) -> Table {
+        Table { heads, rows: Vec::new() }
     }
 
     /// Adds a row.

@@ -28,6 +28,8 @@ pub enum Command {
     Corpus(CorpusArgs),
     /// Compile time beside another compiler's, on the same files in the same run.
     Peers(PeersArgs),
+    /// Instructions on several targets, each beside another compiler's for the same instruction set.
+    Counts(CountsArgs),
     /// Run piglit's .shader_test files on the simulator.
     ShaderTest(TestArgs),
     /// Compile piglit's compiler tests (shaders that tell in a comment whether they must compile).
@@ -193,6 +195,35 @@ pub struct PeersArgs {
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub repeat: u32,
     /// Write the report here.
+    #[arg(long, short)]
+    pub out: Option<PathBuf>,
+    /// How the workers run.
+    #[command(flatten)]
+    pub pool: PoolArgs,
+}
+
+/// `counts`
+#[derive(Args, Debug)]
+pub struct CountsArgs {
+    /// Shader files, and folders with shaders below them.
+    #[arg(required = true)]
+    pub paths: Vec<PathBuf>,
+    /// Pairs of targets; `-` where a stage has none.
+    #[arg(
+        long,
+        short,
+        value_name = "VERTEX/FRAGMENT",
+        default_value = "vec4,arbvp1/arbfp1,vs_1_1/-,vs_2_0/ps_2_0,vs_3_0/ps_3_0",
+        value_delimiter = ','
+    )]
+    pub target: Vec<String>,
+    /// The script that asks NVIDIA's compiler: prints one JSON object a file. Without it only ours.
+    #[arg(long)]
+    pub script: Option<PathBuf>,
+    /// Our pipeline.
+    #[arg(long, short, default_value = "egraph")]
+    pub pipeline: String,
+    /// Write the table here.
     #[arg(long, short)]
     pub out: Option<PathBuf>,
     /// How the workers run.

@@ -10,8 +10,10 @@ use crate::output::{note, print, write_whole};
 use crate::pool::{self, PoolOptions};
 use crate::row::{METRICS, Outcome, Row, read_csv, to_csv};
 use crate::run::{self, Variant};
-use crate::{compare, compiler_test, corpus, files, fuzz, measure, peers, shader_test};
-use args::{AblateArgs, Cli, Command, CompareArgs, CorpusArgs, FuzzSeedsArgs, PeersArgs, PoolArgs, RunArgs};
+use crate::{compare, compiler_test, corpus, counts, files, fuzz, measure, peers, shader_test};
+use args::{
+    AblateArgs, Cli, Command, CompareArgs, CorpusArgs, CountsArgs, FuzzSeedsArgs, PeersArgs, PoolArgs, RunArgs,
+};
 use clap::Parser;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -43,6 +45,7 @@ pub fn main() -> ExitCode {
         Command::Ablate(args) => ablate_command(&args),
         Command::Corpus(args) => corpus_command(&args),
         Command::Peers(args) => peers_command(&args),
+        Command::Counts(args) => counts_command(&args),
         Command::ShaderTest(args) => tests::run(&args, |_, text, options| shader_test::run_text(text, options)),
         Command::CompilerTest(args) => tests::run(&args, compiler_test::run_text),
         Command::FuzzSeeds(args) => fuzz_seeds_command(&args),
@@ -200,6 +203,43 @@ fn peers_command(args: &PeersArgs) -> Done {
         write_whole(out, table.as_bytes())?;
     }
     Ok(account(&rows))
+}
+
+fn counts_command(args: &CountsArgs) -> Done {
+    let files = files::collect(&args.paths)?;
+    measure::parts(&args.pipeline, &[]).map_err(Failure::Usage)?;
+    let pairs: Vec<counts::Pair> =
+        args.target.iter().map(|t| counts::Pair::parse(t)).collect::<Result<_, _>>().map_err(Failure::Usage)?;
+    let mut table: Vec<(String, Vec<counts::Cell>)> =
+        files.iter().map(|f| (f.path.display().to_string(), Vec::new())).collect();
+    let variant = Variant { pipeline: args.pipeline.clone(), without: Vec::new() };
+    for pair in &pairs {
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for stage in ["vert", "frag"] {
+            let Some(target) = pair.of(stage) else { continue };
+            measure::check_target(target).map_err(Failure::Usage)?;
+            let of_stage: Vec<_> = files.iter().filter(|f| f.stage == stage).cloned().collect();
+            let jobs = run::jobs(&of_stage, &[target.to_owned()], std::slice::from_ref(&variant), 1);
+            ours.extend(pool::run(&pool_options(&args.pool)?, &jobs)?);
+            let profile = counts::CGC_PROFILES.iter().find(|p| target.split(':').next() == Some(**p));
+            if let (Some(script), Some(profile)) = (&args.script, profile) {
+                let paths: Vec<String> = of_stage.iter().map(|f| f.path.display().to_string()).collect();
+                theirs.extend(peers::run_cgc(script, profile, &paths)?);
+            }
+        }
+        for (file, cells) in &mut table {
+            cells.push(counts::Cell {
+                ours: ours.iter().find(|r| r.file == *file).cloned(),
+                peer: theirs.iter().find(|p| p.file == *file).cloned(),
+            });
+        }
+    }
+    let text = counts::report(&pairs, &table);
+    print(&text)?;
+    if let Some(out) = &args.out {
+        write_whole(out, text.as_bytes())?;
+    }
+    Ok(true)
 }
 
 fn fuzz_seeds_command(args: &FuzzSeedsArgs) -> Done {
