@@ -257,7 +257,10 @@ impl Select {
     /// What is below 0 when the condition is `when` and `operand` is.
     fn kill(&mut self, builder: &mut Builder<'_, '_>, when: bool, operand: Value, ctx: &PassCtx) -> Value {
         let kills = builder.func.literal(operand).is_some_and(|l| l.lanes().any(|v| v < 0.0));
-        if !(kills && when) {
+        // where equality is several instructions, a selection by the difference is fewer
+        let equality = matches!(builder.func.def_inst(self.cond).map(|d| d.op), Some(Op::Seq | Op::Sne));
+        let dear = equality && ctx.costs.slots(Op::Seq) > ctx.costs.slots(Op::Slt);
+        if !(kills && when) || dear {
             let one = builder.splat_const(builder.func.ty(operand), 1.0);
             return self.pick(builder, when, operand, one);
         }
