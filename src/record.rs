@@ -2,6 +2,7 @@
 //! collects.
 
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// How a compile ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -45,6 +46,9 @@ pub struct Record {
     pub flow: u32,
     /// Static estimate of cycles, each branch taken once.
     pub cycles: u32,
+    /// Clocks a vertex for each way to issue that the target's table knows.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub clocks: BTreeMap<String, u32>,
     /// Temporary registers.
     pub temps: u32,
     /// No allocation of the same code can use fewer.

@@ -105,6 +105,7 @@ fn fill(record: &mut Record, built: &Built, target: &Target) {
     record.tex = counts.tex;
     record.flow = counts.flow;
     record.cycles = counts.cycles;
+    record.clocks = backend::issue::all_clocks(&built.compiled.program.insts, target);
     record.temps = counts.temps;
     record.temps_bound = built.compiled.statistics.temps_bound;
     record.constants = counts.constants;

@@ -129,22 +129,5 @@ pub fn indirections(insts: &[Inst]) -> u32 {
 }
 
 fn cycles(insts: &[Inst], target: &Target) -> u32 {
-    let mut ready: FxHashMap<(Reg, u8), u32> = FxHashMap::default();
-    let (mut now, mut end) = (0u32, 0u32);
-    for inst in insts {
-        let Some(spec) = target.op(inst.op) else { continue };
-        for (n, src) in inst.srcs.iter().enumerate() {
-            for lane in inst.lanes_read(n).lanes() {
-                now = now.max(ready.get(&(src.reg, lane)).copied().unwrap_or(0));
-            }
-        }
-        if let Some(dst) = inst.dst {
-            for lane in dst.mask.lanes() {
-                ready.insert((dst.reg, lane), now.saturating_add(spec.latency));
-            }
-        }
-        end = end.max(now.saturating_add(spec.latency));
-        now = now.saturating_add(slots(inst, target));
-    }
-    end.max(now)
+    crate::issue::in_order(insts.iter(), target, 1)
 }

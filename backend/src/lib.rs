@@ -20,6 +20,7 @@ pub mod emit;
 pub mod error;
 pub mod estimate;
 pub mod isa;
+pub mod issue;
 pub mod legalize;
 pub mod limits;
 mod line;

@@ -7,6 +7,7 @@
 
 use crate::cfg;
 use crate::isa::Target;
+use crate::issue;
 use crate::mach::{File, Inst, Opcode, Program, Reg};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -240,25 +241,8 @@ fn quality(insts: &[Inst], order: &[u32], live_out: &Lanes, target: &Target) -> 
         });
         peak = peak.max(live);
     }
-    let mut ready: FxHashMap<Cell, u32> = FxHashMap::default();
-    let (mut now, mut end) = (0, 0);
-    for &i in order {
-        let inst = &insts[i as usize];
-        let (slots, latency) = target.op(inst.op).map_or((1, 1), |s| (s.slots, s.latency));
-        cells(inst, |cell, write| {
-            if !write {
-                now = now.max(ready.get(&cell).copied().unwrap_or(0));
-            }
-        });
-        cells(inst, |cell, write| {
-            if write {
-                ready.insert(cell, now + latency);
-            }
-        });
-        end = end.max(now + latency);
-        now += slots;
-    }
-    (peak, end.max(now))
+    let width = target.issue.last().map_or(1, |i| i.width);
+    (peak, issue::in_order(order.iter().map(|&i| &insts[i as usize]), target, width))
 }
 
 fn reorder(program: &mut Program, range: Range<usize>, live_out: &Lanes, pinned: &Pinned, target: &Target) {
@@ -266,8 +250,9 @@ fn reorder(program: &mut Program, range: Range<usize>, live_out: &Lanes, pinned:
     let graph = graph(insts, pinned, target);
     let old: Vec<u32> = (0..insts.len() as u32).collect();
     let mut best = (quality(insts, &old, live_out, target), old);
-    for pressure_first in [true, false] {
-        let order = list(insts, &graph, live_out, pressure_first);
+    let wide = target.issue.last().is_some_and(|i| i.width > 1);
+    for aim in [Aim::Pressure, Aim::Length].into_iter().chain(wide.then_some(Aim::Spread)) {
+        let order = list(insts, &graph, live_out, aim);
         let quality = quality(insts, &order, live_out, target);
         if quality < best.0 {
             best = (quality, order);
@@ -277,8 +262,19 @@ fn reorder(program: &mut Program, range: Range<usize>, live_out: &Lanes, pinned:
     program.insts[range].clone_from_slice(&new);
 }
 
+/// What an order prefers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Aim {
+    /// What frees lanes.
+    Pressure,
+    /// The longest way to the end.
+    Length,
+    /// What does not read the last result, so that it can start in the same clock.
+    Spread,
+}
+
 /// One order; ties go to the earlier instruction.
-fn list(insts: &[Inst], graph: &Graph, live_out: &Lanes, pressure_first: bool) -> Vec<u32> {
+fn list(insts: &[Inst], graph: &Graph, live_out: &Lanes, aim: Aim) -> Vec<u32> {
     // reads left of each lane; a lane dies with its last one unless it lives on
     let mut left: FxHashMap<usize, u32> = FxHashMap::default();
     insts.iter().for_each(|i| reads(i, |bit| *left.entry(bit).or_default() += 1));
@@ -302,9 +298,18 @@ fn list(insts: &[Inst], graph: &Graph, live_out: &Lanes, pressure_first: bool) -
             }
             grows
         };
+        let waits = |i: u32, order: &[u32]| {
+            let last = order.last().and_then(|&l| insts[l as usize].dst).map(|d| d.reg);
+            last.is_some() && insts[i as usize].srcs.iter().any(|s| Some(s.reg) == last)
+        };
         let key = |&i: &u32| {
             let (grows, height) = (growth(i), -i64::from(graph.height[i as usize]));
-            if pressure_first { (i64::from(grows), height, i) } else { (height, i64::from(grows), i) }
+            let grows = i64::from(grows);
+            match aim {
+                Aim::Pressure => (0, grows, height, i),
+                Aim::Length => (0, height, grows, i),
+                Aim::Spread => (i64::from(waits(i, &order)), height, grows, i),
+            }
         };
         let Some(at) = (0..ready.len()).min_by_key(|&n| key(&ready[n])) else { break };
         let next = ready.swap_remove(at);

@@ -78,6 +78,8 @@ pub enum Emit {
     Json,
     /// What a caller must bind, as JSON.
     Reflection,
+    /// The vertex declaration of a Direct3D vertex shader, as C.
+    Declaration,
 }
 
 /// How diagnostics look.

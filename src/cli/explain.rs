@@ -2,7 +2,7 @@
 
 use super::args::ExplainArgs;
 use super::{Outcome, Stop, build, output};
-use eggshade::backend::Pipeline;
+use eggshade::backend::{Pipeline, issue};
 use eggshade::{Built, Options};
 use std::fmt::Write;
 
@@ -47,6 +47,9 @@ fn explain(out: &mut String, args: &ExplainArgs, options: &Options, built: &Buil
         "\nmachine code: {} instructions ({} arithmetic, {} texture, {} flow), {} slots, {} cycles",
         s.counts.instructions, s.counts.alu, s.counts.tex, s.counts.flow, s.counts.slots, s.counts.cycles
     )?;
+    for (way, clocks) in issue::all_clocks(&compiled.program.insts, &options.target) {
+        writeln!(out, "clocks a vertex, {way}: {clocks}")?;
+    }
     writeln!(
         out,
         "registers: {} temporaries (bound {}), {} constants ({} uniforms), {} inputs, {} outputs",

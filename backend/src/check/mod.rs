@@ -4,6 +4,9 @@
 
 mod arb;
 mod arb_read;
+mod d3d9;
+mod d3d9_read;
+mod d3d9_rules;
 
 use crate::error::Error;
 use crate::isa::{Assembly, Target};
@@ -74,8 +77,7 @@ impl fmt::Display for Usage {
 pub fn check(text: &str, target: &Target) -> Result<Result<Usage, Vec<Finding>>, Error> {
     match target.assembly {
         Assembly::ArbProgram => Ok(arb::check(text, target)),
-        Assembly::Vec4 | Assembly::D3d9 => {
-            Err(Error::Target(format!("`{}` has no text checker: its assembler checks", target.name)))
-        }
+        Assembly::D3d9 => Ok(d3d9::check(text, target)),
+        Assembly::Vec4 => Err(Error::Target(format!("`{}` has no text checker: its assembler checks", target.name))),
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod arb;
 pub mod d3d9;
+pub mod d3d9_declaration;
 mod d3d9_names;
 pub mod vec4_bits;
 pub mod vec4_parse;

@@ -14,6 +14,7 @@ pub mod operands;
 pub mod pattern;
 
 use crate::error::Error;
+use crate::issue::Issue;
 use crate::mach::{File, Opcode};
 use ir::eval::EvalCfg;
 use ir::types::Stage;
@@ -150,6 +151,8 @@ struct TargetFile {
     registers: Registers,
     operands: Operands,
     opcodes: BTreeMap<String, OpSpec>,
+    #[serde(default)]
+    issue: Vec<Issue>,
     patterns: Vec<PatternSpec>,
 }
 
@@ -180,6 +183,8 @@ pub struct Target {
     pub registers: Registers,
     /// Modifiers.
     pub operands: Operands,
+    /// Ways in which parts issue, when the table knows any; the last is what the scheduler aims at.
+    pub issue: Vec<Issue>,
     /// Selection patterns, longest first.
     pub patterns: Vec<Pattern>,
     ops: Vec<Option<OpSpec>>,
@@ -331,6 +336,9 @@ impl Target {
                 None => return fail(format!("unknown opcode `{word}`")),
             }
         }
+        if let Some(fault) = file.issue.iter().find_map(Issue::fault) {
+            return fail(fault);
+        }
         let has = |op: Opcode| ops[op as usize].is_some();
         let mut needed = vec![Opcode::Mov, Opcode::End];
         if file.flow {
@@ -381,6 +389,7 @@ impl Target {
             limits: file.limits,
             registers: file.registers,
             operands: file.operands,
+            issue: file.issue,
             patterns,
             ops,
         })
