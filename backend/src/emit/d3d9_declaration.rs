@@ -104,7 +104,6 @@ mod tests {
             elem: 0,
             lanes,
             semantic: semantic.to_owned(),
-            centroid: false,
         };
         program.inputs = vec![input(0, "gl_Vertex", 4, "position"), input(3, "uv", 2, "generic1")];
         program.constants = vec![
