@@ -422,7 +422,8 @@ impl Checker<'_> {
 
     fn modifiers(&mut self, rule: &Rule, src: &Operand) {
         let abs = src.modifier == "abs";
-        if !src.modifier.is_empty() && !(abs && self.version.is_3()) {
+        let known = src.modifier.is_empty() || abs && self.version.is_3();
+        if !known {
             self.say(format!("`_{}` is not in this version", src.modifier));
         }
         if src.complement || src.not {
