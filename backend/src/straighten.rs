@@ -15,7 +15,7 @@ use ir::func::{Function, Terminator, ValueDef};
 use ir::pass::{Driver, PassCtx, PassReport, UnrollOptions, passes_by_name};
 
 /// Without flow a loop is unrolled or an error, so the bounds are those of the compiler.
-pub(crate) const UNROLL: UnrollOptions = UnrollOptions { max_trips: 1024, max_insts: 50_000 };
+pub(crate) const UNROLL: UnrollOptions = UnrollOptions { max_trips: 1024, max_insts: 50_000, exits: true };
 
 /// Rounds of unrolling: a loop's bound may come out of an array that an earlier loop fills.
 const ROUNDS: usize = 4;
@@ -46,7 +46,7 @@ pub(crate) fn straighten(
         if let Some(header) = first_loop(func) {
             return Err(Error::Unsupported { what: reason(func, target, header), line: line_of(func, header) });
         }
-        run(func, &["sccp", "simplify-branches", "flatten-ifs"])?;
+        run(func, &["sccp", "simplify-branches", "flatten-ifs", "flatten-exits"])?;
         if func.layout.len() > 1 {
             run(func, &["simplify-branches"])?;
         }
@@ -61,8 +61,14 @@ pub(crate) fn straighten(
     Ok(report)
 }
 
+/// The first loop with a way back.
 fn first_loop(func: &Function<'_>) -> Option<Block> {
-    func.layout.iter().copied().find(|&b| func.blocks[b].loop_merge.is_some())
+    let loops = Loops::new(func);
+    let goes_back = |&header: &Block| {
+        let mut inside = func.layout.iter().filter(|&&b| loops.contains(header, b));
+        inside.any(|&b| func.successors(b).any(|to| to.block == header))
+    };
+    loops.headers().iter().copied().find(goes_back)
 }
 
 /// Why a loop is still there.

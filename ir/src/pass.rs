@@ -48,11 +48,14 @@ pub struct UnrollOptions {
     pub max_trips: u32,
     /// Most instructions that one loop may become.
     pub max_insts: usize,
+    /// Whether a turn may end the loop at a place that is reached or not. The turns then stand in a
+    /// loop without a way back, which `flatten-exits` resolves.
+    pub exits: bool,
 }
 
 impl Default for UnrollOptions {
     fn default() -> UnrollOptions {
-        UnrollOptions { max_trips: 256, max_insts: 4096 }
+        UnrollOptions { max_trips: 256, max_insts: 4096, exits: false }
     }
 }
 

@@ -45,6 +45,11 @@ fn set_option(ctx: &mut PassCtx, word: &str) -> bool {
     let Some((key, value)) = word.split_once('=') else { return false };
     match key {
         "fp" => ctx.fp = FpLevel::parse(value).unwrap_or_else(|| panic!("no level {value}")),
+        // a target without branches, whose loops are unrolled with what leaves them early
+        "branches" => {
+            ctx.costs.has_branches = value != "no";
+            ctx.options.unroll.exits = value == "no";
+        }
         _ => panic!("no option {key}"),
     }
     true

@@ -6,7 +6,7 @@ use ir::env::{Env, Outputs};
 use ir::eval::same_bits;
 use ir::func::Function;
 use ir::interp::{InterpOptions, run, run_quad};
-use ir::pass::{Driver, FunctionPass, Observer, PassCtx};
+use ir::pass::{Driver, FunctionPass, Observer, PassCtx, PassReport, passes_by_name};
 use ir::tac::inline::{MAX_INLINED_INSTS, inline};
 use ir::tac::{FuncDecl, Program};
 use ir::testing::gen_env::GenEnv;
@@ -86,12 +86,32 @@ fn check_built(seed: u64, passes: &[&dyn FunctionPass]) -> bool {
 }
 
 fn check_func(seed: u64, mut func: Function<'_>, passes: &[&dyn FunctionPass]) -> bool {
-    let mut judge = Judge::new(&func, seed);
     let ctx = PassCtx { fp: FpLevel::Strict, ..PassCtx::default() };
-    match Driver::judged(&mut judge).run(&mut func, passes, &ctx) {
-        Ok(report) => report.runs.iter().any(|r| r.changed),
-        Err(error) => panic!("seed {seed}: {error}"),
+    check_with(seed, &mut func, passes, &ctx).runs.iter().any(|r| r.changed)
+}
+
+fn check_with(seed: u64, func: &mut Function<'_>, passes: &[&dyn FunctionPass], ctx: &PassCtx) -> PassReport {
+    let mut judge = Judge::new(func, seed);
+    Driver::judged(&mut judge).run(func, passes, ctx).unwrap_or_else(|error| panic!("seed {seed}: {error}"))
+}
+
+#[test]
+fn exits_become_straight_code() {
+    let mut ctx = PassCtx { fp: FpLevel::Strict, ..PassCtx::default() };
+    ctx.costs.has_branches = false;
+    ctx.options.unroll.exits = true;
+    let names = ["sccp", "unroll", "scalarize-aggregates", "flatten-ifs", "flatten-exits"];
+    let passes = passes_by_name(names).unwrap();
+    let passes: Vec<&dyn FunctionPass> = passes.into_iter().map(|p| p as &dyn FunctionPass).collect();
+    let (mut straight, mut changed) = (0, 0);
+    for seed in 50_000..50_600 {
+        let arena = Bump::new();
+        let mut func = generate_ssa(&arena, seed, 60);
+        let report = check_with(seed, &mut func, &passes, &ctx);
+        changed += usize::from(report.runs.iter().any(|r| r.changed && r.name == "flatten-exits"));
+        straight += usize::from(func.layout.len() == 1);
     }
+    assert!(changed > 30 && straight > 300, "{changed} of {straight} straight ones had exits");
 }
 
 #[test]
@@ -111,6 +131,8 @@ fn assert_worked(pass: &str, changed: usize) {
         "expand-sampler-indices" | "lower-indexing" => 0,
         // Rounds otherwise, so never at this level; `reassociate_products.rs` judges it.
         "reassociate-products" => 0,
+        // This target has branches; `exits_become_straight_code` has none.
+        "flatten-exits" => 0,
         "fuse-mad" => 1,
         _ => 10,
     };

@@ -212,20 +212,9 @@ fn flatten<'a>(
     for block in [then.block, other.block].into_iter().flatten() {
         func.blocks[block].insts.clear();
     }
-    let mut select = Select { cond, negated: [None; 5] };
+    let mut select = Select::new(cond);
     for (inst, when) in moved {
-        let data = func.insts[inst];
-        let mut builder = Builder::at_end(func, head);
-        builder.line = data.line;
-        match data.op {
-            Op::Kil => {
-                let value = select.kill(&mut builder, when, data.args[0], ctx);
-                builder.func.set_args(inst, &[value]);
-            }
-            Op::Store => store_selection(&mut builder, &mut select, inst, &data, when),
-            _ => {}
-        }
-        builder.insert(inst);
+        move_under(func, head, inst, Some((&mut select, when)), ctx);
     }
     let mut builder = Builder::at_end(func, head);
     then.args
@@ -233,6 +222,31 @@ fn flatten<'a>(
         .zip(other.args)
         .map(|(&a, &b)| if a == b { a } else { select.pick(&mut builder, true, a, b) })
         .collect()
+}
+
+/// Moves an instruction to the end of `head`; an effect becomes a selection that does nothing when the
+/// condition, if any, is not as given.
+pub(super) fn move_under(
+    func: &mut Function<'_>,
+    head: Block,
+    inst: Inst,
+    under: Option<(&mut Select, bool)>,
+    ctx: &PassCtx,
+) {
+    let data = func.insts[inst];
+    let mut builder = Builder::at_end(func, head);
+    builder.line = data.line;
+    if let Some((select, when)) = under {
+        match data.op {
+            Op::Kil => {
+                let value = select.kill(&mut builder, when, data.args[0], ctx);
+                builder.func.set_args(inst, &[value]);
+            }
+            Op::Store => store_selection(&mut builder, select, inst, &data, when),
+            _ => {}
+        }
+    }
+    builder.insert(inst);
 }
 
 /// The stored value becomes the old one when the condition is not `when`.
@@ -247,13 +261,18 @@ fn store_selection(builder: &mut Builder<'_, '_>, select: &mut Select, inst: Ins
 }
 
 /// Selections by one condition.
-struct Select {
+pub(super) struct Select {
     cond: Value,
     /// By width: the value that is below 0 when the condition holds (lowered types only).
     negated: [Option<Value>; 5],
 }
 
 impl Select {
+    /// By a condition.
+    pub(super) fn new(cond: Value) -> Select {
+        Select { cond, negated: [None; 5] }
+    }
+
     /// What is below 0 when the condition is `when` and `operand` is.
     fn kill(&mut self, builder: &mut Builder<'_, '_>, when: bool, operand: Value, ctx: &PassCtx) -> Value {
         let kills = builder.func.literal(operand).is_some_and(|l| l.lanes().any(|v| v < 0.0));
@@ -287,7 +306,7 @@ impl Select {
     }
 
     /// `a` when the condition is `when`, else `b`.
-    fn pick(&mut self, builder: &mut Builder<'_, '_>, when: bool, a: Value, b: Value) -> Value {
+    pub(super) fn pick(&mut self, builder: &mut Builder<'_, '_>, when: bool, a: Value, b: Value) -> Value {
         let (a, b) = if when { (a, b) } else { (b, a) };
         let ty = builder.func.ty(a);
         if builder.func.ty(self.cond).scalar != Scalar::Float {

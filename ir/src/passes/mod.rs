@@ -3,6 +3,7 @@
 mod eliminate_common_subexpressions;
 mod eliminate_dead_code;
 mod expand_sampler_indices;
+mod flatten_exits;
 mod flatten_ifs;
 mod fuse_mad;
 mod hoist_invariants;
@@ -26,6 +27,7 @@ pub const ALL: &[Pass] = &[
     Pass { name: "eliminate-common-subexpressions", run: eliminate_common_subexpressions::run, keeps: Keeps::CONTROL_FLOW },
     Pass { name: "eliminate-dead-code", run: eliminate_dead_code::run, keeps: Keeps::CONTROL_FLOW },
     Pass { name: "expand-sampler-indices", run: expand_sampler_indices::run, keeps: Keeps::CONTROL_FLOW },
+    Pass { name: "flatten-exits", run: flatten_exits::run, keeps: Keeps::NOTHING },
     Pass { name: "flatten-ifs", run: flatten_ifs::run, keeps: Keeps::NOTHING },
     Pass { name: "fuse-mad", run: fuse_mad::run, keeps: Keeps::CONTROL_FLOW },
     Pass { name: "hoist-invariants", run: hoist_invariants::run, keeps: Keeps::CONTROL_FLOW },

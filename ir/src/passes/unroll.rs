@@ -10,6 +10,8 @@
 //!
 //! A loop stays when a turn's end depends on what is not known, when it takes more turns than
 //! [`UnrollOptions::max_trips`](crate::pass::UnrollOptions), or would become larger than `max_insts`.
+//! With `exits` a turn may also leave the loop where it is not known whether it does; its turns then
+//! stand in a loop without a way back, whose merge gets the values that are used behind it.
 
 use crate::analysis::{Cfg, Loops};
 use crate::builder::Replacements;
@@ -141,9 +143,12 @@ impl Turn<'_> {
 }
 
 /// Where a turn goes on.
-enum End {
-    Header(Block, Vec<Value>),
-    Behind(Block, Vec<Value>),
+#[derive(Default)]
+struct Ends {
+    /// From which block to the next turn, and with what.
+    header: Option<(Block, Vec<Value>)>,
+    /// How many ways lead behind the loop.
+    exits: usize,
 }
 
 /// Copies turn after turn; on success the loop's blocks are no longer reached.
@@ -155,41 +160,93 @@ fn unroll_loop(func: &mut Function<'_>, ctx: &PassCtx, round: &mut Round, header
         inside.iter().copied().filter(|&b| b != header && func.blocks[b].loop_merge.is_some()).collect();
     let outside: Vec<Block> = cfg.preds(header).iter().copied().filter(|&p| !loops.contains(header, p)).collect();
     let [before] = outside[..] else { return false };
+    if ctx.options.unroll.exits && cfg.preds(header).len() == 1 {
+        return false; // it was unrolled
+    }
     let Some(entry) = func.successors(before).find(|c| c.block == header) else { return false };
 
     let mut args: Vec<Value> = entry.args.iter().map(|&a| round.replaced.get(a)).collect();
     let mut copies: Vec<Block> = Vec::new();
     let mut previous: Option<Block> = None;
     let mut budget = ctx.options.unroll.max_insts;
+    let escaping = if ctx.options.unroll.exits { escaping(func, &inside) } else { Vec::new() };
+    let shape = Inside { blocks: &inside, inner: &inner, exit, escaping: &escaping };
+    let mut exits = 0;
     for _ in 0..=ctx.options.unroll.max_trips {
         let mut turn = Turn { values: FxHashMap::default(), blocks: FxHashMap::default(), replaced: &round.replaced };
         for (&param, &arg) in func.blocks[header].params.iter().zip(&args) {
             turn.values.insert(param, arg);
         }
-        let Some(end) = copy_turn(func, ctx, &inside, &inner, exit, &mut turn, &mut budget) else { return false };
+        let Some(ends) = copy_turn(func, ctx, &shape, &mut turn, &mut budget) else { return false };
+        exits += ends.exits;
         let copy = turn.blocks[&header];
         copies.extend(inside.iter().filter_map(|b| turn.blocks.get(b)));
         if let Some(previous) = previous {
             func.blocks[previous].term = Terminator::Jump(func.call(copy, &[]));
         }
-        match end {
-            End::Header(block, next) => {
-                previous = Some(block);
-                args = next;
-            }
-            End::Behind(block, to) => {
-                func.blocks[block].term = Terminator::Jump(func.call(exit, &to));
-                redirect(func, before, header, copies[0]);
-                let mut last: Vec<(Value, Value)> = turn.values.into_iter().collect();
-                last.sort();
-                round.splices.push((start, inside.len(), copies));
-                // What follows sees the values of the last turn.
-                last.into_iter().for_each(|(old, new)| round.replaced.set(old, new));
-                return true;
-            }
+        if let Some((block, next)) = ends.header {
+            previous = Some(block);
+            args = next;
+            continue;
         }
+        let mut first = copies[0];
+        if ctx.options.unroll.exits {
+            for &value in &escaping {
+                let ty = func.ty(value);
+                let param = func.add_param(exit, ty);
+                round.replaced.set(value, param);
+            }
+            if exits > 1 {
+                first = func.make_block();
+                func.blocks[first].loop_merge = Some(exit);
+                func.blocks[first].term = Terminator::Jump(func.call(copies[0], &[]));
+                copies.insert(0, first);
+            }
+        } else {
+            let mut last: Vec<(Value, Value)> = turn.values.into_iter().collect();
+            last.sort();
+            // What follows sees the values of the last turn.
+            last.into_iter().for_each(|(old, new)| round.replaced.set(old, new));
+        }
+        redirect(func, before, header, first);
+        round.splices.push((start, inside.len(), copies));
+        return true;
     }
     false
+}
+
+/// The loop that is unrolled.
+struct Inside<'i> {
+    /// Its blocks in order, the header first.
+    blocks: &'i [Block],
+    /// Headers of loops in it.
+    inner: &'i [Block],
+    exit: Block,
+    /// What the exit gets beside its own parameters.
+    escaping: &'i [Value],
+}
+
+/// The values of a loop that are used behind it other than by jumps from it.
+fn escaping(func: &Function<'_>, inside: &[Block]) -> Vec<Value> {
+    let mut own: FxHashSet<Value> = FxHashSet::default();
+    for &block in inside {
+        own.extend(func.blocks[block].params.iter());
+        own.extend(func.blocks[block].insts.iter().filter_map(|&i| func.insts[i].result.expand()));
+    }
+    let inside: FxHashSet<Block> = inside.iter().copied().collect();
+    let mut used: Vec<Value> = Vec::new();
+    for &block in func.layout.iter().filter(|b| !inside.contains(b)) {
+        let data = &func.blocks[block];
+        used.extend(data.insts.iter().flat_map(|&i| func.insts[i].args.iter().copied()));
+        used.extend(func.successors(block).flat_map(|call| call.args.iter().copied()));
+        if let Terminator::Branch { cond, .. } = data.term {
+            used.push(cond);
+        }
+    }
+    used.retain(|v| own.contains(v));
+    used.sort();
+    used.dedup();
+    used
 }
 
 /// The jump from `before` goes to `to` instead of the header.
@@ -212,19 +269,18 @@ fn redirect(func: &mut Function<'_>, before: Block, header: Block, to: Block) {
 fn copy_turn(
     func: &mut Function<'_>,
     ctx: &PassCtx,
-    inside: &[Block],
-    inner: &[Block],
-    exit: Block,
+    shape: &Inside<'_>,
     turn: &mut Turn<'_>,
     budget: &mut usize,
-) -> Option<End> {
+) -> Option<Ends> {
+    let &Inside { blocks: inside, inner, exit, escaping } = shape;
     let header = inside[0];
     let mut reached: FxHashSet<Block> = FxHashSet::default();
     reached.insert(header);
     // Reached blocks first: what is behind a known branch is not copied. Blocks come in structured
     // order, so a block's ways in, except those back to an inner header, are known before it.
-    let mut end: Option<End> = None;
-    let mut ends = 0;
+    let mut ends = Ends::default();
+    let mut turns = 0;
     // The exit of an inner loop is placed by the structure.
     for &block in inside {
         if !reached.contains(&block) {
@@ -251,14 +307,15 @@ fn copy_turn(
         }
         let mut go = |func: &mut Function<'_>, call: BlockCall<'_>, turn: &mut Turn<'_>| -> (Block, Vec<Value>) {
             let args: Vec<Value> = call.args.iter().map(|&a| turn.value(a)).collect();
-            if call.block == header || call.block == exit {
-                ends += 1;
-                end = Some(if call.block == header {
-                    End::Header(copy, args.clone())
-                } else {
-                    End::Behind(copy, args.clone())
-                });
+            if call.block == header {
+                turns += 1;
+                ends.header = Some((copy, args.clone()));
                 return (call.block, args);
+            }
+            if call.block == exit {
+                ends.exits += 1;
+                let escaping = escaping.iter().map(|&v| turn.value(v));
+                return (call.block, args.into_iter().chain(escaping).collect());
             }
             reached.insert(call.block);
             (*turn.blocks.entry(call.block).or_insert_with(|| func.make_block()), args)
@@ -289,11 +346,12 @@ fn copy_turn(
                 }
             }
         };
-        if ends > 1 {
+        let known = turns + ends.exits <= 1 || (ctx.options.unroll.exits && turns <= 1);
+        if !known {
             return None;
         }
     }
-    end
+    (turns + ends.exits > 0).then_some(ends)
 }
 
 /// Copies an instruction, as a literal when it is known.
