@@ -147,6 +147,13 @@ impl Checker<'_> {
     fn statement(&mut self, statement: &Statement) {
         match &statement.kind {
             Kind::Option(name) => {
+                let of_stage = match self.stage {
+                    Stage::Vertex => name == "ARB_position_invariant",
+                    Stage::Fragment => name != "ARB_position_invariant",
+                };
+                if !of_stage {
+                    self.say(format!("OPTION {name} is not of this stage"));
+                }
                 self.options.insert(name.clone());
             }
             Kind::Registers { address, names } => {

@@ -89,8 +89,10 @@ fn output_name(word: &str, stage: Stage, several: bool) -> Option<String> {
     })
 }
 
+/// Of what is drawn: a vertex program's two colours are others.
 fn several_colors(program: &Program) -> bool {
-    program.outputs.iter().any(|b| numbered(&b.semantic, "color").is_some_and(|n| n > 0))
+    program.stage == Stage::Fragment
+        && program.outputs.iter().any(|b| numbered(&b.semantic, "color").is_some_and(|n| n > 0))
 }
 
 fn name_of(binding: &Binding, output: bool, program: &Program) -> Option<String> {

@@ -32,6 +32,10 @@ pub struct PatternSpec {
     /// above `strict`.
     #[serde(default = "yes")]
     pub exact: bool,
+    /// Variables that must be known to be finite: a row that multiplies by 0 what it does not choose
+    /// would make a NaN of an infinity.
+    #[serde(default)]
+    pub finite: Vec<String>,
 }
 
 fn yes() -> bool {
@@ -114,6 +118,8 @@ pub struct Pattern {
     pub fuses: bool,
     /// Whether `strict` may use it.
     pub exact: bool,
+    /// Variables that must be known to be finite.
+    pub finite: Vec<usize>,
     /// Whether it is one operation on any operands.
     pub general: bool,
 }
@@ -250,6 +256,8 @@ fn compile_one(spec: &PatternSpec, own: Option<(Op, Opcode)>) -> Result<Pattern,
         return Err("exactly the last line must write `@`".into());
     }
     let len = tree_ops(&tree);
+    let finite = spec.finite.iter().map(|name| vars.get(name).ok_or_else(|| format!("`{name}` is not in the tree")));
+    let finite = finite.collect::<Result<Vec<usize>, String>>()?;
     let general = match &tree {
         Tree::Op(_, args) => len == 1 && args.iter().enumerate().all(|(n, arg)| *arg == Tree::Var(n)),
         _ => false,
@@ -263,6 +271,7 @@ fn compile_one(spec: &PatternSpec, own: Option<(Op, Opcode)>) -> Result<Pattern,
         emit,
         fuses: spec.fuses,
         exact: spec.exact,
+        finite,
         general,
     })
 }

@@ -1,6 +1,6 @@
 //! The matching loop: which pattern computes which instructions.
 
-use super::{Facts, SelectOptions};
+use super::{Facts, SelectOptions, finite};
 use crate::error::Error;
 use crate::isa::Target;
 use crate::isa::pattern::{Pattern, Tree};
@@ -59,6 +59,8 @@ fn is_indexed(op: Op) -> bool {
 struct Matcher<'f, 'a> {
     func: &'f Function<'a>,
     facts: &'f Facts,
+    /// Values that are finite when what comes from outside is.
+    finite: SecondaryMap<Value, bool>,
 }
 
 impl Matcher<'_, '_> {
@@ -123,7 +125,9 @@ pub(crate) fn cover(
             by_root[pattern.root() as usize].push(index); // stays longest first
         }
     }
-    let matcher = Matcher { func, facts };
+    let asks = target.patterns.iter().any(|p| !p.finite.is_empty());
+    let finite = if asks { finite::values(func) } else { SecondaryMap::new() };
+    let matcher = Matcher { func, facts, finite };
     let mut covers = Covers::with_capacity(func.insts.len());
     let mut readers: SecondaryMap<Value, Readers> = SecondaryMap::with_capacity(func.values.len());
     let mut gathered = gathered_only(func, facts);
@@ -223,6 +227,9 @@ fn best(
         }
         let mut found = Found { args: SmallVec::from_elem(None, pattern.vars), covered: SmallVec::new() };
         if !matcher.tree(&pattern.tree, value, block, true, &mut found) {
+            continue;
+        }
+        if !pattern.finite.iter().all(|&var| found.args[var].is_some_and(|v| matcher.finite[v])) {
             continue;
         }
         for &inner in found.covered.iter().filter(|&&i| i != inst) {

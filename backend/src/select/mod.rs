@@ -19,6 +19,7 @@
 mod bind;
 mod cover;
 mod emit;
+mod finite;
 mod flow;
 mod home;
 mod literals;
