@@ -8,7 +8,6 @@
 //! panic, hang, overflow its stack or eat memory is a row that says so, never a hole in the table.
 
 pub mod ablate;
-pub mod arb;
 pub mod cli;
 pub mod compare;
 pub mod compiler_test;
@@ -17,6 +16,7 @@ pub mod counts;
 pub mod files;
 pub mod fuzz;
 pub mod job;
+pub mod judge;
 pub mod known;
 pub mod measure;
 pub mod oracle;
@@ -30,3 +30,4 @@ pub mod stats;
 pub mod straight;
 pub mod table;
 pub mod verdict;
+pub mod worker;

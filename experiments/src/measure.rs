@@ -2,59 +2,30 @@
 
 use crate::job::Job;
 use crate::row::{Outcome, Row};
+use crate::worker::Task;
 use eggshade::Options;
 use eggshade::backend::{Pipeline, Target};
 use eggshade::frontend::ast::Version;
 use eggshade::ir::types::Stage;
 use eggshade::record::Record;
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::io::{self, BufRead, Write};
-use std::panic::{self, AssertUnwindSafe};
-use std::thread;
 
-/// Stack of the compiling thread: what a program's main thread has by default on Linux.
-const STACK_BYTES: usize = 8 << 20;
+impl Task for Job {
+    type Row = Row;
+    type State = Compiler;
+    const WORKER: &'static str = "worker";
 
-thread_local! {
-    static PANIC: RefCell<String> = const { RefCell::new(String::new()) };
-}
-
-/// Answers jobs, one JSON line each, with rows, one JSON line each, until the input ends.
-///
-/// # Errors
-/// When the other side sends what is no job, or goes away.
-pub fn serve() -> Result<(), String> {
-    panic::set_hook(Box::new(|info| {
-        let payload = info.payload();
-        let text = payload.downcast_ref::<&str>().copied().or(payload.downcast_ref::<String>().map(String::as_str));
-        let text = text.unwrap_or("a value that is no text");
-        let place = info.location().map(|l| format!("{}:{}: ", l.file(), l.line())).unwrap_or_default();
-        PANIC.with_borrow_mut(|p| *p = format!("{place}{text}"));
-    }));
-    let worker = thread::Builder::new().stack_size(STACK_BYTES).spawn(answer).map_err(|e| e.to_string())?;
-    worker.join().map_err(|_| "the worker's thread died".to_owned())?
-}
-
-fn answer() -> Result<(), String> {
-    let mut compiler = Compiler::default();
-    for line in io::stdin().lock().lines() {
-        let line = line.map_err(|e| e.to_string())?;
-        let job: Job = serde_json::from_str(&line).map_err(|e| format!("not a job: {e}"))?;
-        let row = match panic::catch_unwind(AssertUnwindSafe(|| compiler.measure(&job))) {
-            Ok(row) => row,
-            Err(_) => {
-                // What the panic left half done must not meet the next job.
-                compiler = Compiler::default();
-                Row::failed(&job, Outcome::Panic, PANIC.take())
-            }
-        };
-        let mut text = serde_json::to_string(&row).map_err(|e| e.to_string())?;
-        text.push('\n');
-        let mut out = io::stdout().lock();
-        out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| e.to_string())?;
+    fn open() -> Compiler {
+        Compiler::default()
     }
-    Ok(())
+
+    fn answer(&self, compiler: &mut Compiler) -> Row {
+        compiler.measure(self)
+    }
+
+    fn failed(&self, status: Outcome, reason: String) -> Row {
+        Row::failed(self, status, reason)
+    }
 }
 
 /// Reads a shader. People's files have old encodings in their comments: what is no UTF-8 is read

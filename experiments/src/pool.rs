@@ -1,4 +1,4 @@
-//! Worker processes: as many as asked, each compiles one job after the other.
+//! Worker processes: as many as asked, each does one job after the other.
 //!
 //! In: jobs. Out: one row a job, in the order of the jobs, whatever the compiler does: a worker that
 //! takes longer than the bound is killed (`timeout`), one that dies is a `crash` with its last
@@ -7,6 +7,7 @@
 
 use crate::job::Job;
 use crate::row::{Outcome, Row};
+use crate::worker::Task;
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -48,16 +49,24 @@ impl PoolOptions {
     }
 }
 
-/// Runs all jobs.
+/// Compiles all jobs.
 ///
 /// # Errors
 /// When no worker can be started.
 pub fn run(options: &PoolOptions, jobs: &[Job]) -> Result<Vec<Row>, String> {
+    run_tasks(options, jobs)
+}
+
+/// Does all tasks of one kind.
+///
+/// # Errors
+/// When no worker can be started.
+pub fn run_tasks<T: Task>(options: &PoolOptions, jobs: &[T]) -> Result<Vec<T::Row>, String> {
     let threads = options.workers.clamp(1, jobs.len().max(1));
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().map_err(|e| e.to_string())?;
     let slots: Vec<Mutex<Option<Worker>>> = (0..threads).map(|_| Mutex::new(None)).collect();
     let bar = progress(options, jobs.len());
-    let rows: Result<Vec<Row>, String> = pool.install(|| {
+    let rows: Result<Vec<T::Row>, String> = pool.install(|| {
         jobs.par_iter()
             .with_max_len(1)
             .map(|job| {
@@ -86,10 +95,10 @@ fn progress(options: &PoolOptions, jobs: usize) -> ProgressBar {
     bar
 }
 
-fn one(options: &PoolOptions, slot: &mut Option<Worker>, job: &Job) -> Result<Row, String> {
+fn one<T: Task>(options: &PoolOptions, slot: &mut Option<Worker>, job: &T) -> Result<T::Row, String> {
     let mut worker = match slot.take() {
         Some(worker) => worker,
-        None => Worker::start(options)?,
+        None => Worker::start(options, T::WORKER)?,
     };
     match worker.ask(job, options.timeout) {
         Answer::Row(row) => {
@@ -99,17 +108,17 @@ fn one(options: &PoolOptions, slot: &mut Option<Worker>, job: &Job) -> Result<Ro
         Answer::Late => {
             worker.end(true);
             let bound = options.timeout.as_secs_f64();
-            Ok(Row::failed(job, Outcome::Timeout, format!("longer than {bound} s")))
+            Ok(job.failed(Outcome::Timeout, format!("longer than {bound} s")))
         }
         Answer::Dead => {
             let (status, words) = worker.end(false);
-            Ok(Row::failed(job, Outcome::Crash, cause(status, &words)))
+            Ok(job.failed(Outcome::Crash, cause(status, &words)))
         }
     }
 }
 
-enum Answer {
-    Row(Box<Row>),
+enum Answer<R> {
+    Row(Box<R>),
     Late,
     Dead,
 }
@@ -126,7 +135,7 @@ struct Worker {
 const WORDS: usize = 4096;
 
 impl Worker {
-    fn start(options: &PoolOptions) -> Result<Worker, String> {
+    fn start(options: &PoolOptions, word: &str) -> Result<Worker, String> {
         let told = |e: std::io::Error| format!("cannot start a worker ({}): {e}", options.program.display());
         let mut command = if cfg!(unix) {
             // The shell sets the bound on memory, then becomes the worker.
@@ -137,7 +146,7 @@ impl Worker {
         } else {
             Command::new(&options.program)
         };
-        command.arg("worker").env("RUST_BACKTRACE", "0");
+        command.arg(word).env("RUST_BACKTRACE", "0");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(told)?;
         let (send, rows) = channel();
@@ -167,7 +176,7 @@ impl Worker {
         Ok(Worker { child, jobs, rows, words, readers })
     }
 
-    fn ask(&mut self, job: &Job, timeout: Duration) -> Answer {
+    fn ask<T: Task>(&mut self, job: &T, timeout: Duration) -> Answer<T::Row> {
         let Ok(mut line) = serde_json::to_string(job) else { return Answer::Dead };
         line.push('\n');
         let sent = self.jobs.as_mut().is_some_and(|j| j.write_all(line.as_bytes()).and_then(|()| j.flush()).is_ok());

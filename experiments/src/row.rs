@@ -241,7 +241,7 @@ impl Row {
 }
 
 /// On one line, cut to a length that a table bears.
-fn one_line(text: &str) -> String {
+pub fn one_line(text: &str) -> String {
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|l| !l.is_empty()).collect();
     lines.join(" / ").chars().take(300).collect()
 }

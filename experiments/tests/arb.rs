@@ -1,10 +1,10 @@
 //! Kernels and examples as ARB programs: Mesa accepts them and draws what it draws from the GLSL.
 
 use eggshade::Options;
-use eggshade::backend::Pipeline;
+use eggshade::backend::{Pipeline, Target};
 use eggshade::ir::diag::SourceMap;
-use eggshade::record::Status;
-use eggshade_lab::arb::{Outcome, judge, options, partner};
+use eggshade_lab::judge::arb::Arb;
+use eggshade_lab::judge::{Ending, Judgement, judge_pair, partner};
 use eggshade_lab::oracle::{Driver, Mesa, open_or_skip};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,6 +17,10 @@ fn sources() -> BTreeMap<String, String> {
     files.iter().map(|f| (name(&f.path), std::fs::read_to_string(&f.path).unwrap())).collect()
 }
 
+fn options(pipeline: &str) -> Options {
+    Options::new(Target::builtin("arbvp1").unwrap(), Pipeline::builtin(pipeline).unwrap())
+}
+
 /// The pairs to try for a shader: with the file of the same name, if any, and with a partner made for it.
 fn pairs_of(name: &str, source: &str, all: &BTreeMap<String, String>) -> Vec<[(String, String); 2]> {
     let (stem, ending) = name.rsplit_once('.').unwrap();
@@ -24,7 +28,7 @@ fn pairs_of(name: &str, source: &str, all: &BTreeMap<String, String>) -> Vec<[(S
     let other = format!("{stem}.{}", if vertex { "frag" } else { "vert" });
     let mut map = SourceMap::new();
     let file = map.add(name, source);
-    let (tac, _) = eggshade::to_tac(name, file, &mut map, &options(None, Pipeline::DEFAULT).unwrap()).unwrap();
+    let (tac, _) = eggshade::to_tac(name, file, &mut map, &options(Pipeline::DEFAULT)).unwrap();
     let texts = all.get(&other).cloned().into_iter().chain(partner::partner(&tac));
     let pair = |text| {
         let (own, other) = ((name.to_owned(), source.to_owned()), (other.clone(), text));
@@ -33,12 +37,13 @@ fn pairs_of(name: &str, source: &str, all: &BTreeMap<String, String>) -> Vec<[(S
     texts.map(pair).collect()
 }
 
-/// The outcome of the first pair that is one program.
-fn outcome(mesa: &Mesa, pairs: &[[(String, String); 2]], options: &Options) -> Option<Outcome> {
+/// The judgement of the first pair that is one program.
+fn judgement(mesa: &Mesa, pairs: &[[(String, String); 2]], options: &Options) -> Option<Judgement> {
     let judged = |pair: &[(String, String); 2]| {
-        judge(mesa, pair.each_ref().map(|(n, s)| (n.as_str(), s.as_str())), options).unwrap()
+        let [vertex, fragment] = pair.each_ref().map(|(n, s)| (n.as_str(), s.as_str()));
+        judge_pair(mesa, [&[vertex], &[fragment]], options, &Arb)
     };
-    pairs.iter().map(judged).find(|o| !matches!(o, Outcome::NotCompiled(Status::Rejected, _)))
+    pairs.iter().map(judged).find(|j| j.ending != Ending::Rejected)
 }
 
 #[test]
@@ -49,13 +54,13 @@ fn mesa_draws_the_same_from_our_programs() {
     assert!(all.len() >= 19);
     let (mut compared, mut unstable, mut wrong) = (0, 0, Vec::new());
     for pipeline in ["none", "paper", Pipeline::DEFAULT] {
-        let options = options(None, pipeline).unwrap();
+        let options = options(pipeline);
         for (name, source) in &all {
-            match outcome(&mesa, &pairs_of(name, source, &all), &options) {
-                Some(Outcome::Drawn(c)) if c.is_equal() => {
-                    (compared, unstable) = (compared + c.compared, unstable + c.unstable);
+            match judgement(&mesa, &pairs_of(name, source, &all), &options) {
+                Some(Judgement { ending: Ending::Equal, figures, .. }) => {
+                    (compared, unstable) = (compared + figures.compared, unstable + figures.unstable);
                 }
-                outcome => wrong.push(format!("{name}, {pipeline}: {outcome:?}")),
+                other => wrong.push(format!("{name}, {pipeline}: {other:?}")),
             }
         }
     }

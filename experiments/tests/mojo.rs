@@ -5,7 +5,7 @@ use eggshade::backend::d3d9::{Constant, Shader, Version, parse, text, tokens};
 use eggshade::render::View;
 use eggshade::render::mesh::Mesh;
 use eggshade_lab::oracle::mojo::{self, Mojo, Translation};
-use eggshade_lab::oracle::{Attribute, Driver, Job, OracleTexture, open_or_skip};
+use eggshade_lab::oracle::{Attribute, Corner, Driver, Job, OracleTexture, open_or_skip};
 
 const SIZE: u32 = 16;
 const CLEAR: [f32; 4] = [-4096.5; 4];
@@ -100,7 +100,7 @@ fn registers(stage: usize, ranges: impl IntoIterator<Item = (u32, u32)>) -> Vec<
 fn texture(name: &str) -> OracleTexture {
     let wave = |n: u32, k: f32| 0.5 + 0.3 * (std::f32::consts::TAU * n as f32 / 8.0 + k).sin();
     let texels = (0..64).map(|n| [wave(n % 8, 0.0), wave(n / 8, 1.0), wave(n % 8, 2.0), wave(n / 8, 3.0)]);
-    OracleTexture { name: name.to_owned(), size: [8; 2], texels: texels.collect() }
+    OracleTexture::flat(name, [8; 2], texels.collect())
 }
 
 /// MojoShader's words as the assembler reads them: `end` is none of them, and what pixel shaders of
@@ -168,15 +168,14 @@ fn our_tokens_draw_what_they_say() {
     let (Some(mesa), Some(mojo)) = (open_or_skip(Driver::Softpipe), mojo::open_or_skip()) else { return };
     let view = View { mesh: Mesh::Quad, width: SIZE, height: SIZE, turn: [0.0; 2] };
     let (mesh, state) = (Mesh::Quad.triangles(), view.state());
+    let corners: Vec<Corner> = mesh.iter().map(Corner::from).collect();
     for case in CASES {
         let [vertex, pixel] = translated(&mojo, case);
         let values = |stage| ("c".to_owned(), registers(stage, [(0, 16)]));
         // one array for both stages of the hand-written pair would be one uniform
         let fragment = case.glsl[1].replace("c[", "k[");
         let reference = Job {
-            vertex: case.glsl[0],
-            fragment: &fragment,
-            mesh: &mesh,
+            mesh: &corners,
             state: &state,
             attributes: &[],
             uniforms: &[values(0), ("k".to_owned(), values(1).1)],
@@ -190,8 +189,6 @@ fn our_tokens_draw_what_they_say() {
             |location, values| Attribute { name: format!("vs_v{location}"), location, values: vec![values] };
         let packed = |stage: usize, t: &Translation| registers(stage, t.uniforms.iter().map(|r| (r.index, r.count)));
         let ours = Job {
-            vertex: &vertex.text,
-            fragment: &pixel.text,
             attributes: &[attribute(0, position), attribute(1, uv)],
             uniforms: &[
                 ("vs_uniforms_vec4".to_owned(), packed(0, &vertex)),
@@ -201,7 +198,10 @@ fn our_tokens_draw_what_they_say() {
             ..reference.clone()
         };
         let name = case.vertex.lines().next().unwrap();
-        let (want, got) = (mesa.draw(&reference), mesa.draw(&ours));
+        let (want, got) = (
+            mesa.draw([&[case.glsl[0]], &[&fragment]], std::slice::from_ref(&reference)).map(|mut p| p.remove(0)),
+            mesa.draw([&[&vertex.text], &[&pixel.text]], &[ours]).map(|mut p| p.remove(0)),
+        );
         let (want, got) =
             (want.unwrap_or_else(|e| panic!("{name}: {e}")), got.unwrap_or_else(|e| panic!("{name}: {e}")));
         assert!(want.iter().all(|p| p.iter().all(|v| v.is_finite())), "{name}");

@@ -10,7 +10,7 @@ use eggshade::render::mesh::Mesh;
 use eggshade::render::{View, draw};
 use eggshade::world::World;
 use eggshade::{Built, Options};
-use eggshade_lab::oracle::{Driver, Job, OracleTexture, open_or_skip};
+use eggshade_lab::oracle::{Corner, Driver, Job, OracleTexture, open_or_skip};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -68,13 +68,12 @@ fn inside(covered: &[Vec<bool>; 2], x: u32, y: u32) -> bool {
 #[allow(clippy::print_stderr)] // the figures are what the test is for
 fn phong_looks_as_mesa_draws_it() {
     let Some(mesa) = open_or_skip(Driver::Softpipe) else { return };
-    let texture = OracleTexture { name: "base".into(), size: [TEXTURE; 2], texels: texels() };
+    let texture = OracleTexture::flat("base", [TEXTURE; 2], texels());
     for mesh in [Mesh::Sphere, Mesh::Cube, Mesh::Plane] {
         let view = View { mesh, width: SIZE, height: SIZE, turn: [20.0, 30.0] };
-        let triangles = mesh.triangles();
+        let triangles: Vec<Corner> = mesh.triangles().iter().map(Corner::from).collect();
+        let (vertex, fragment) = (example("phong.vert"), example("phong.frag"));
         let job = Job {
-            vertex: &example("phong.vert"),
-            fragment: &example("phong.frag"),
             mesh: &triangles,
             state: &view.state(),
             attributes: &[],
@@ -83,7 +82,10 @@ fn phong_looks_as_mesa_draws_it() {
             size: [SIZE; 2],
             clear: CLEAR,
         };
-        let theirs = Frame { color: mesa.draw(&job).unwrap(), ..Frame::new(SIZE, SIZE, CLEAR) };
+        let theirs = Frame {
+            color: mesa.draw([&[&vertex], &[&fragment]], &[job]).unwrap().remove(0),
+            ..Frame::new(SIZE, SIZE, CLEAR)
+        };
         for pipeline in ["paper", Pipeline::DEFAULT] {
             let frame = ours(pipeline, view);
             write_png(&format!("phong-{mesh:?}-{pipeline}.png").to_lowercase(), &frame);

@@ -1,5 +1,6 @@
 //! The command line, as `clap` reads it.
 
+use crate::judge::Consumer;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use eggshade::ir::tac::inline::Inline;
 use eggshade::ir::types::FpLevel;
@@ -26,12 +27,14 @@ pub enum Command {
     Ablate(AblateArgs),
     /// Hold a corpus of shaders against what reference compilers say of them.
     Corpus(CorpusArgs),
+    /// Hold what our code draws on a real instruction set against what Mesa draws from the GLSL.
+    Judge(JudgeArgs),
     /// Compile time beside another compiler's, on the same files in the same run.
     Peers(PeersArgs),
     /// Instructions on several targets, each beside another compiler's for the same instruction set.
     Counts(CountsArgs),
-    /// Run piglit's .shader_test files on the simulator.
-    ShaderTest(TestArgs),
+    /// Run piglit's .shader_test files on the simulator, or as ARB programs in Mesa.
+    ShaderTest(ShaderTestArgs),
     /// Compile piglit's compiler tests (shaders that tell in a comment whether they must compile).
     CompilerTest(TestArgs),
     /// Write the seeds of the fuzz targets, a folder a target.
@@ -39,6 +42,9 @@ pub enum Command {
     /// Answer jobs on standard input (how the other commands compile).
     #[command(hide = true)]
     Worker,
+    /// The same for `judge`.
+    #[command(hide = true)]
+    JudgeWorker,
 }
 
 /// How the worker processes run.
@@ -163,6 +169,44 @@ pub struct CorpusArgs {
     pub pool: PoolArgs,
 }
 
+/// `judge`
+#[derive(Args, Debug)]
+pub struct JudgeArgs {
+    /// What runs our code.
+    #[arg(value_enum)]
+    pub consumer: Consumer,
+    /// Where the corpus is (`shaders/ID.vert` or `.frag` below it).
+    pub folder: PathBuf,
+    /// What it holds: one JSON object a line.
+    #[arg(long)]
+    pub manifest: PathBuf,
+    /// A profile of the consumer's targets, such as `strict`.
+    #[arg(long, value_name = "PART")]
+    pub target_part: Option<String>,
+    /// Pipeline: a built-in name or a TOML file.
+    #[arg(long, short, default_value = "egraph")]
+    pub pipeline: String,
+    /// Only these families.
+    #[arg(long, value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// Names to print with each reason.
+    #[arg(long, default_value_t = 4)]
+    pub examples: u8,
+    /// Exit with 1 when a smaller share of those that fit is equal.
+    #[arg(long, default_value_t = 0.0, value_name = "SHARE")]
+    pub require: f64,
+    /// Shaders that are known not to be equal, one a line: the name, a colon, the reason. A listed
+    /// one that is equal is a failure, as is another one that is not.
+    #[arg(long, value_name = "LIST")]
+    pub known: Option<PathBuf>,
+    /// How results are printed: the tables, or one object a shader.
+    #[arg(long, value_enum, default_value = "human")]
+    pub message_format: MessageFormat,
+    /// How the workers run.
+    #[command(flatten)]
+    pub pool: PoolArgs,
+}
+
 /// The compilers that `peers` knows how to ask.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Peer {
@@ -272,6 +316,21 @@ pub struct TestArgs {
     /// Tests at once; all cores by default.
     #[arg(long, short)]
     pub jobs: Option<u8>,
+}
+
+/// `shader-test`
+#[derive(Args, Debug)]
+pub struct ShaderTestArgs {
+    /// The tests, and how they run.
+    #[command(flatten)]
+    pub tests: TestArgs,
+    /// Run the ARB programs in Mesa (a target such as `arbvp1`); what the target has no room or no words
+    /// for is skipped.
+    #[arg(long)]
+    pub mesa: bool,
+    /// Exit with 1 when a smaller share of the tests that were not skipped passes.
+    #[arg(long, default_value_t = 0.0, value_name = "SHARE")]
+    pub require: f64,
 }
 
 /// `fuzz-seeds`

@@ -2,19 +2,25 @@
 //! broken, or the compiler itself failed on a shader; 2: the command line is wrong.
 
 mod args;
+mod judge;
 mod tests;
 
 use crate::ablate::{self, Arm};
 use crate::job::Job;
+use crate::judge::JudgeTask;
+use crate::oracle::{Driver, Mesa, OracleError};
 use crate::output::{note, print, write_whole};
 use crate::pool::{self, PoolOptions};
 use crate::row::{METRICS, Outcome, Row, read_csv, to_csv};
 use crate::run::{self, Variant};
-use crate::{compare, compiler_test, corpus, counts, files, fuzz, measure, peers, shader_test};
+use crate::verdict::{self, Verdict};
+use crate::{compare, compiler_test, corpus, counts, files, fuzz, measure, peers, shader_test, worker};
 use args::{
     AblateArgs, Cli, Command, CompareArgs, CorpusArgs, CountsArgs, FuzzSeedsArgs, PeersArgs, PoolArgs, RunArgs,
+    ShaderTestArgs,
 };
 use clap::Parser;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -46,10 +52,12 @@ pub fn main() -> ExitCode {
         Command::Corpus(args) => corpus_command(&args),
         Command::Peers(args) => peers_command(&args),
         Command::Counts(args) => counts_command(&args),
-        Command::ShaderTest(args) => tests::run(&args, |_, text, options| shader_test::run_text(text, options)),
-        Command::CompilerTest(args) => tests::run(&args, compiler_test::run_text),
+        Command::ShaderTest(args) => shader_test_command(&args),
+        Command::CompilerTest(args) => tests::run(&args, 0.0, compiler_test::run_text),
         Command::FuzzSeeds(args) => fuzz_seeds_command(&args),
-        Command::Worker => measure::serve().map(|()| true).map_err(Failure::Input),
+        Command::Judge(args) => judge::run(&args),
+        Command::Worker => worker::serve::<Job>().map(|()| true).map_err(Failure::Input),
+        Command::JudgeWorker => worker::serve::<JudgeTask>().map(|()| true).map_err(Failure::Input),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,
@@ -156,19 +164,24 @@ fn ablate_command(args: &AblateArgs) -> Done {
     Ok(account(&rows))
 }
 
-fn corpus_command(args: &CorpusArgs) -> Done {
-    measure::check_target(&args.target).map_err(Failure::Usage)?;
-    measure::parts(&args.pipeline, &[]).map_err(Failure::Usage)?;
-    let told = |e: std::io::Error| format!("cannot read {}: {e}", args.manifest.display());
-    let text = std::fs::read_to_string(&args.manifest).map_err(told)?;
-    let manifest = corpus::read_manifest(&text, &args.only)?;
+/// What a corpus' manifest lists of the families asked for, and where the shaders are.
+fn open_corpus(folder: &Path, manifest: &Path, only: &[String]) -> Result<(corpus::Manifest, PathBuf), Failure> {
+    let told = |e: std::io::Error| format!("cannot read {}: {e}", manifest.display());
+    let text = std::fs::read_to_string(manifest).map_err(told)?;
+    let manifest = corpus::read_manifest(&text, only)?;
     if manifest.entries.is_empty() {
         return Err(Failure::Input("the manifest lists no shader of these families".to_owned()));
     }
+    let inner = folder.join("shaders");
+    Ok((manifest, if inner.is_dir() { inner } else { folder.to_owned() }))
+}
+
+fn corpus_command(args: &CorpusArgs) -> Done {
+    measure::check_target(&args.target).map_err(Failure::Usage)?;
+    measure::parts(&args.pipeline, &[]).map_err(Failure::Usage)?;
+    let (manifest, folder) = open_corpus(&args.folder, &args.manifest, &args.only)?;
     let known = args.known.as_deref().map(tests::read_known).transpose()?;
-    let inner = args.folder.join("shaders");
-    let folder = if inner.is_dir() { &inner } else { &args.folder };
-    let jobs = corpus::jobs(&manifest.entries, folder, &args.target, &args.pipeline);
+    let jobs = corpus::jobs(&manifest.entries, &folder, &args.target, &args.pipeline);
     let rows = pool::run(&pool_options(&args.pool)?, &jobs)?;
     let joined = corpus::join(&manifest.entries, &rows);
     print(&corpus::report(&manifest, &joined, args.examples.into()))?;
@@ -240,6 +253,23 @@ fn counts_command(args: &CountsArgs) -> Done {
         write_whole(out, text.as_bytes())?;
     }
     Ok(true)
+}
+
+thread_local! {
+    /// A context a thread.
+    static MESA: Result<Mesa, OracleError> = Mesa::open(Driver::Softpipe);
+}
+
+fn shader_test_command(args: &ShaderTestArgs) -> Done {
+    if !args.mesa {
+        return tests::run(&args.tests, args.require, |_, text, options| shader_test::run_text(text, options));
+    }
+    tests::run(&args.tests, args.require, |_, text, options| {
+        MESA.with(|mesa| match mesa {
+            Ok(mesa) => shader_test::run_in_mesa(text, options, mesa),
+            Err(e) => verdict::Outcome::new(Verdict::Fail, e.to_string()),
+        })
+    })
 }
 
 fn fuzz_seeds_command(args: &FuzzSeedsArgs) -> Done {

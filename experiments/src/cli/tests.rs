@@ -8,8 +8,9 @@ use crate::verdict::{self, Outcome, Verdict};
 use eggshade::Options;
 use std::path::Path;
 
-/// Runs the command with the judge of its files: asked with a file's path and text.
-pub fn run(args: &TestArgs, judge: impl Fn(&Path, &str, &Options) -> Outcome + Sync) -> Done {
+/// Runs the command with the judge of its files: asked with a file's path and text. At least the share
+/// `require` of those that were not skipped must pass.
+pub fn run(args: &TestArgs, require: f64, judge: impl Fn(&Path, &str, &Options) -> Outcome + Sync) -> Done {
     let target = eggshade::resolve_target(&args.target).map_err(Failure::Usage)?;
     let mut pipeline = eggshade::resolve_pipeline(&args.pipeline).map_err(Failure::Usage)?;
     if let Some(fp) = args.fp {
@@ -44,8 +45,10 @@ pub fn run(args: &TestArgs, judge: impl Fn(&Path, &str, &Options) -> Outcome + S
         count(Verdict::Fail),
         count(Verdict::Skip)
     ));
+    let judged = (reports.len() - count(Verdict::Skip)).max(1);
+    let enough = passed as f64 >= require * judged as f64;
     match known {
-        Some(known) => Ok(as_known(&known, &reports)),
+        Some(known) => Ok(as_known(&known, &reports) && enough),
         // What was skipped was not shown to work.
         None => Ok(passed == reports.len()),
     }

@@ -45,15 +45,21 @@ impl World {
         self.textures.get_mut(unit)?.iter_mut().find(|t| t.dim == dim)
     }
 
-    fn uniform(&self, name: &str, elem: u32) -> Lanes {
+    /// A uniform's register, or state's.
+    pub fn uniform(&self, name: &str, elem: u32) -> Lanes {
         let set = self.values.get(&(name.to_owned(), elem)).copied();
         set.or_else(|| self.gl.uniform(name, elem)).unwrap_or([0.0; 4])
     }
 
-    /// A sampler that nobody set reads unit 0; a unit without a texture of the shape is black.
+    /// The textures of a sampler's unit; one that nobody set reads unit 0.
+    pub fn bound(&self, name: &str, elem: u32) -> &[Texture] {
+        let unit = if self.units.is_empty() { None } else { self.units.get(&(name.to_owned(), elem)) };
+        &self.textures[unit.copied().unwrap_or(0).min(UNITS - 1)]
+    }
+
+    /// A unit without a texture of the shape is black.
     fn lookup(&self, l: &Lookup<'_>) -> Lanes {
-        let unit = if self.units.is_empty() { None } else { self.units.get(&(l.name.to_owned(), l.elem)) };
-        let textures = &self.textures[unit.copied().unwrap_or(0).min(UNITS - 1)];
+        let textures = self.bound(l.name, l.elem);
         textures.iter().find(|t| t.dim == l.dim).map_or([0.0, 0.0, 0.0, 1.0], |t| t.lookup(l.coords, l.lod))
     }
 }
@@ -72,6 +78,17 @@ pub struct Linked {
 /// Attributes of one vertex, by name and element; others have OpenGL's current values.
 pub type Attributes = BTreeMap<(String, u32), Lanes>;
 
+/// An attribute of a vertex: given, or the current value.
+pub fn attribute(world: &World, given: &Attributes, name: &str, elem: u32) -> Lanes {
+    let given = given.get(&(name.to_owned(), elem)).copied();
+    given.unwrap_or(match name {
+        "gl_Color" => world.color,
+        "gl_Normal" => [0.0, 0.0, 1.0, 0.0],
+        "gl_FogCoord" => [0.0; 4],
+        _ => [0.0, 0.0, 0.0, 1.0],
+    })
+}
+
 struct VertexOutside<'a> {
     world: &'a World,
     attributes: &'a Attributes,
@@ -79,13 +96,7 @@ struct VertexOutside<'a> {
 
 impl Outside for VertexOutside<'_> {
     fn input(&self, _: usize, name: &str, elem: u32) -> Lanes {
-        let given = self.attributes.get(&(name.to_owned(), elem)).copied();
-        given.unwrap_or(match name {
-            "gl_Color" => self.world.color,
-            "gl_Normal" => [0.0, 0.0, 1.0, 0.0],
-            "gl_FogCoord" => [0.0; 4],
-            _ => [0.0, 0.0, 0.0, 1.0],
-        })
+        attribute(self.world, self.attributes, name, elem)
     }
 
     fn uniform(&self, name: &str, elem: u32) -> Lanes {

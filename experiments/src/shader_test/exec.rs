@@ -1,23 +1,18 @@
 //! Compiles a script's shaders and carries its commands out.
 
 use super::command::{Area, Capability, Command, Image, LightValue, Mode, Probe};
-use super::draw::{self, Attributes, Linked, World};
+use super::draw::{Attributes, World};
 use super::images;
 use super::parse::{Script, VertexData};
-use super::require::{self, Needs};
+use super::require;
+use super::screen::{Executor, Screen};
 use crate::verdict::{Outcome, Verdict, first_error};
-use eggshade::backend::emit::vec4_bits;
-use eggshade::backend::mach::Program;
-use eggshade::backend::sim::machine::{Limits, SimError};
-use eggshade::backend::sim::raster::Frame;
 use eggshade::frontend::ast::Version;
 use eggshade::ir::tac::{self, VarDecl, VarKind};
 use eggshade::ir::types::{Scalar, TexDim};
+use eggshade::record::Status;
 use eggshade::render::matrix::Mat4;
 use eggshade::{Built, Failure, Options};
-
-/// Instructions of a quad that the simulator may execute for one file.
-pub const MAX_STEPS: u64 = 100_000_000;
 
 /// Largest difference of a channel, as in piglit.
 const TOLERANCE: f32 = 0.01;
@@ -45,8 +40,9 @@ const FIXED_VERTEX: &str = "void main() {
 const FIXED_FRAGMENT: [&str; 2] =
     ["void main() { gl_FragColor = gl_Color; }\n", "void main() { gl_FragColor = vec4(0.0); }\n"];
 
-/// Runs a script with a bound on the instructions executed.
-pub fn run(script: &Script, options: &Options, steps: u64) -> Outcome {
+/// Compiles a script's shaders and runs them on the executor's screen. What the target has no room or no
+/// words for is skipped unless it is the simulator's own.
+pub fn run(script: &Script, options: &Options, executor: &dyn Executor) -> Outcome {
     let needs = match require::check(&script.require, options) {
         Ok(needs) => needs,
         Err(reason) => return Outcome::new(Verdict::Skip, reason),
@@ -67,11 +63,12 @@ pub fn run(script: &Script, options: &Options, steps: u64) -> Outcome {
         (Err(failure), Some(false)) if eggshade::is_link_failure(&failure) => {
             return Outcome::pass();
         }
-        (Err(failure), _) => return Outcome::new(Verdict::Fail, first_error(&failure)),
+        (Err(failure), _) => return Outcome::new(not_linked(&failure, &options), first_error(&failure)),
         (Ok(_), Some(false)) => return Outcome::new(Verdict::Fail, "the program links, but must not".to_owned()),
         (Ok(built), _) => built,
     };
-    match Runner::new(script, &built, &options, needs, steps).and_then(|mut runner| runner.commands(&script.commands)) {
+    let screen = executor.open(&built, needs.size);
+    match screen.and_then(|screen| Runner::new(script, &built, screen).commands(&script.commands)) {
         Ok(()) => Outcome::pass(),
         Err(reason) => Outcome::new(Verdict::Fail, reason),
     }
@@ -96,39 +93,26 @@ fn link(script: &Script, options: &Options) -> Result<[Built; 2], Failure> {
     eggshade::link_units([&vertex, &fragment], options).map(|l| l.stages)
 }
 
-/// The program as it comes back from its binary, so that what runs is what is emitted.
-fn decoded(program: &Program) -> Result<Program, String> {
-    let bytes = vec4_bits::encode(program).map_err(|e| format!("cannot encode: {e}"))?;
-    vec4_bits::decode(&bytes).map_err(|e| format!("cannot decode: {e}"))
+/// A target of less than the language is not wrong where it says what it lacks.
+fn not_linked(failure: &Failure, options: &Options) -> Verdict {
+    let lacks = matches!(failure.status, Status::Unsupported | Status::DoesNotFit);
+    if lacks && !options.target.flow { Verdict::Skip } else { Verdict::Fail }
 }
 
 struct Runner<'a> {
     script: &'a Script,
-    linked: Linked,
     /// Uniforms and samplers of both stages.
     variables: Vec<&'a VarDecl>,
     world: World,
-    frame: Frame,
+    screen: Box<dyn Screen + 'a>,
     clear_color: Option<[f32; 4]>,
     clear_depth: Option<f32>,
     tolerance: [f32; 4],
-    limits: Limits,
-    steps: u64,
 }
 
 impl<'a> Runner<'a> {
-    fn new(
-        script: &'a Script,
-        built: &'a [Built; 2],
-        options: &Options,
-        needs: Needs,
-        steps: u64,
-    ) -> Result<Runner<'a>, String> {
+    fn new(script: &'a Script, built: &'a [Built; 2], screen: Box<dyn Screen + 'a>) -> Runner<'a> {
         let [vertex, fragment] = built;
-        let program = |b: &Built| {
-            if options.target.name == "vec4" { decoded(&b.compiled.program) } else { Ok(b.compiled.program.clone()) }
-        };
-        let linked = Linked { vertex: program(vertex)?, fragment: program(fragment)?, cfg: options.target.eval() };
         let of = |tac: &'a tac::Program| {
             tac.vars.values().filter(|d| d.kind == VarKind::Uniform || matches!(d.kind, VarKind::Sampler { .. }))
         };
@@ -139,19 +123,8 @@ impl<'a> Runner<'a> {
                 world.values.insert((decl.name.clone(), elem as u32), init.bits.map(f32::from_bits));
             }
         }
-        let [width, height] = needs.size;
-        Ok(Runner {
-            script,
-            linked,
-            variables,
-            world,
-            frame: Frame::new(width, height, [0.0; 4]),
-            clear_color: None,
-            clear_depth: None,
-            tolerance: [TOLERANCE; 4],
-            limits: Limits { steps, ..Limits::default() },
-            steps,
-        })
+        let (clear_color, clear_depth) = (None, None);
+        Runner { script, variables, world, screen, clear_color, clear_depth, tolerance: [TOLERANCE; 4] }
     }
 
     fn commands(&mut self, commands: &[(usize, Command)]) -> Result<(), String> {
@@ -162,24 +135,15 @@ impl<'a> Runner<'a> {
     }
 
     fn command(&mut self, command: &Command) -> Result<(), String> {
-        if matches!(command, Command::Clear | Command::Probe(_)) {
-            draw::charge(&mut self.limits, draw::quads(&self.frame) / 4).map_err(|e| told(&e, self.steps))?;
-        }
+        let size = self.screen.size();
         let world = &mut self.world;
         match command {
-            Command::Clear => {
-                if let Some(color) = self.clear_color {
-                    self.frame.color.fill(color);
-                }
-                if let Some(depth) = self.clear_depth {
-                    self.frame.depth.fill(depth);
-                }
-            }
+            Command::Clear => return self.screen.clear(self.clear_color, self.clear_depth),
             Command::ClearColor(color) => self.clear_color = Some(*color),
             Command::ClearDepth(depth) => self.clear_depth = Some(depth.clamp(0.0, 1.0)),
             Command::Color(color) => world.color = *color,
             Command::Ortho(sides) => {
-                let [width, height] = [self.frame.width, self.frame.height].map(f64::from);
+                let [width, height] = size.map(f64::from);
                 let [l, r, b, t] = sides.map_or([0.0, width, 0.0, height], |s| s.map(f64::from));
                 world.gl.projection = ortho([l, r], [b, t])?;
                 world.gl.modelview = Mat4::IDENTITY;
@@ -193,7 +157,8 @@ impl<'a> Runner<'a> {
             Command::Probe(probe) => return self.probe(probe),
             Command::ProbeDepth { at, depth } => {
                 let (x, y) = (at[0] as usize, at[1] as usize);
-                let found = self.pixel(x, y).map(|i| self.frame.depth[i])?;
+                let at = self.pixel(x, y)?;
+                let found = self.screen.depths()?[at];
                 if (found - depth).abs() >= TOLERANCE {
                     return Err(format!("depth at ({x}, {y}): wanted {depth}, found {found}"));
                 }
@@ -252,7 +217,7 @@ impl<'a> Runner<'a> {
     fn draw_rect(&mut self, rect: [f32; 4], pixels: bool, tex: Option<[f32; 4]>) -> Result<(), String> {
         let [x, y, w, h] = rect;
         let [x, y, w, h] = if pixels {
-            let [width, height] = [self.frame.width as f32, self.frame.height as f32];
+            let [width, height] = self.screen.size().map(|s| s as f32);
             [x * 2.0 / width - 1.0, y * 2.0 / height - 1.0, w * 2.0 / width, h * 2.0 / height]
         } else {
             rect
@@ -288,8 +253,7 @@ impl<'a> Runner<'a> {
     }
 
     fn draw(&mut self, mode: Mode, vertices: &[Attributes]) -> Result<(), String> {
-        draw::draw(&mut self.frame, &self.linked, &self.world, mode, vertices, &mut self.limits)
-            .map_err(|e| told(&e, self.steps))
+        self.screen.draw(&self.world, mode, vertices)
     }
 
     fn set_uniform(&mut self, name: &str, values: &[f32]) -> Result<(), String> {
@@ -339,12 +303,12 @@ impl<'a> Runner<'a> {
     }
 
     fn pixel(&self, x: usize, y: usize) -> Result<usize, String> {
-        let (width, height) = (self.frame.width as usize, self.frame.height as usize);
+        let [width, height] = self.screen.size().map(|s| s as usize);
         if x < width && y < height { Ok(y * width + x) } else { Err(format!("pixel ({x}, {y}) is outside")) }
     }
 
-    fn probe(&self, probe: &Probe) -> Result<(), String> {
-        let (width, height) = (self.frame.width as usize, self.frame.height as usize);
+    fn probe(&mut self, probe: &Probe) -> Result<(), String> {
+        let [width, height] = self.screen.size().map(|s| s as usize);
         let [x, y, w, h] = match probe.area {
             Area::All => [0, 0, width, height],
             Area::Rect(rect) => rect.map(|v| v as usize),
@@ -360,11 +324,13 @@ impl<'a> Runner<'a> {
             return Err(format!("the probe ({x}, {y}, {w}, {h}) is outside of the window"));
         }
         let channels = if probe.alpha { 4 } else { 3 };
+        let tolerance = self.tolerance;
+        let colors = self.screen.colors()?;
         for row in y..y + h {
             for column in x..x + w {
-                let found = self.frame.color[self.pixel(column, row)?].map(images::stored);
+                let found = colors[row * width + column].map(images::stored);
                 // Not `>=`: a NaN that was wanted is no match either.
-                let close = (0..channels).all(|c| (found[c] - probe.color[c]).abs() < self.tolerance[c]);
+                let close = (0..channels).all(|c| (found[c] - probe.color[c]).abs() < tolerance[c]);
                 if !close && !probe.warn {
                     let wanted = &probe.color[..channels];
                     return Err(format!("pixel ({column}, {row}): wanted {wanted:?}, found {:?}", &found[..channels]));
@@ -372,14 +338,6 @@ impl<'a> Runner<'a> {
             }
         }
         Ok(())
-    }
-}
-
-/// A file's bound is what it started with, not what was left for the last draw.
-fn told(error: &SimError, steps: u64) -> String {
-    match error {
-        SimError::Steps(_) => format!("the commands of this file take more than {steps} instructions"),
-        other => other.to_string(),
     }
 }
 

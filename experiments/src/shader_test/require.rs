@@ -2,6 +2,7 @@
 
 use super::command::UNITS;
 use eggshade::Options;
+use eggshade::ir::types::Stage;
 
 /// Extensions of the language that the front end knows.
 const EXTENSIONS: [&str; 7] = [
@@ -94,14 +95,17 @@ fn holds(have: f64, relation: &str, wanted: &str) -> bool {
 /// What a `glGet` of the limit gives.
 fn limit(name: &str, options: &Options) -> Option<u32> {
     let registers = &options.target.registers;
+    let fragment = &options.for_stage(Stage::Fragment).target;
+    let varyings = fragment.limits.coordinates.unwrap_or(fragment.registers.input.count);
     Some(match name {
-        "GL_MAX_VARYING_COMPONENTS" | "GL_MAX_VARYING_FLOATS" => registers.input.count * 4,
-        "GL_MAX_VARYING_VECTORS" => registers.input.count,
+        "GL_MAX_VARYING_COMPONENTS" | "GL_MAX_VARYING_FLOATS" => varyings * 4,
+        "GL_MAX_VARYING_VECTORS" => varyings,
         "GL_MAX_VERTEX_ATTRIBS" => registers.input.count,
         "GL_MAX_FRAGMENT_UNIFORM_COMPONENTS" | "GL_MAX_VERTEX_UNIFORM_COMPONENTS" => registers.constant.count * 4,
         "GL_MAX_FRAGMENT_UNIFORM_VECTORS" | "GL_MAX_VERTEX_UNIFORM_VECTORS" => registers.constant.count,
-        "GL_MAX_TEXTURE_IMAGE_UNITS" | "GL_MAX_VERTEX_TEXTURE_IMAGE_UNITS" | "GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS" => {
-            registers.sampler.count.min(UNITS as u32)
+        "GL_MAX_VERTEX_TEXTURE_IMAGE_UNITS" => registers.sampler.count.min(UNITS as u32),
+        "GL_MAX_TEXTURE_IMAGE_UNITS" | "GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS" => {
+            fragment.registers.sampler.count.min(UNITS as u32)
         }
         "GL_MAX_TEXTURE_COORDS" | "GL_MAX_CLIP_PLANES" => 8,
         "GL_MAX_DRAW_BUFFERS" => 1,

@@ -124,11 +124,11 @@ fn endless_shaders_and_unmet_needs_are_told() {
     );
     let target = eggshade::resolve_target("vec4").unwrap();
     let options = Options::new(target, eggshade::resolve_pipeline("none").unwrap());
-    let outcome = exec::run(&parse::parse(&endless).unwrap(), &options, 100_000);
+    let outcome = run_text_within(&endless, &options, 100_000);
     assert!(outcome.result == Verdict::Fail && outcome.reason.contains("more than 100000 instructions"), "{outcome:?}");
     let draws =
         small("void main() { gl_FragColor = vec4(1.0); }", &"draw rect -1 -1 2 2\nprobe all rgb 1 1 1\n".repeat(1000));
-    let outcome = exec::run(&parse::parse(&draws).unwrap(), &options, 100_000);
+    let outcome = run_text_within(&draws, &options, 100_000);
     assert!(outcome.result == Verdict::Fail && outcome.reason.contains("more than 100000 instructions"), "{outcome:?}");
     let skipped = run("none", "[require]\nGLSL >= 1.50\n[fragment shader]\nvoid main() {}\n[test]\n");
     assert_eq!(skipped, Outcome::new(Verdict::Skip, "requires `GLSL >= 1.50`".to_owned()));
