@@ -41,7 +41,7 @@ const FIXED_FRAGMENT: [&str; 2] =
     ["void main() { gl_FragColor = gl_Color; }\n", "void main() { gl_FragColor = vec4(0.0); }\n"];
 
 /// Compiles a script's shaders and runs them on the executor's screen. What the target has no room or no
-/// words for is skipped unless it is the simulator's own.
+/// words for is skipped where it has no flow.
 pub fn run(script: &Script, options: &Options, executor: &dyn Executor) -> Outcome {
     let needs = match require::check(&script.require, options) {
         Ok(needs) => needs,
