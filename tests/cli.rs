@@ -238,6 +238,11 @@ fn direct3d_shaders_are_told_by_their_version() {
     assert_eq!(folder.run(&["dis", "a.bin"]).ends(0, "").out, text);
     let mut bytes = std::fs::read(folder.0.join("a.bin")).unwrap();
     assert_eq!(bytes[..4], [0, 2, 0xfe, 0xff]);
+    let shader = "uniform mat4 m;\nuniform vec3 c[2];\nvoid main() {\n  gl_Position = m * gl_Vertex + vec4(c[0] + c[1], 1.0);\n}\n";
+    folder.write("c.vert", shader);
+    folder.run(&["compile", "c.vert", "--target", "vs_2_0", "--emit", "bin", "-o", "c.bin"]).ends(0, "");
+    let printed = folder.run(&["dis", "c.bin"]).ends(0, "").out;
+    assert!(printed.contains("float4x4 m\n") && printed.contains("float3 c[2]\n"), "{printed}");
     bytes[16] ^= 0x7f;
     folder.write("b.bin", &bytes);
     folder.run(&["dis", "b.bin"]).ends(1, "b.bin: word 4: 126 is no opcode");

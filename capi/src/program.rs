@@ -157,7 +157,7 @@ impl Code {
         Ok(Code {
             stage,
             assembly: c_string(&assembly),
-            binary: emit::binary(program, &options.target).map_err(fail)?,
+            binary: emit::binary(program, &options.target, &built.compiled.reflection).map_err(fail)?,
             reflection: c_string(reflection),
             counts: Counts {
                 instructions: counts.instructions,

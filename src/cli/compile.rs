@@ -183,9 +183,12 @@ fn back(emit: Emit, built: &Built, options: &Options) -> Result<Vec<u8>, Stop> {
         Emit::Chosen => dump("chosen")?,
         Emit::Mach => functions(built).map(|f| f.to_string()).collect(),
         Emit::Alloc => chart(built, options)?,
-        Emit::Bin => return backend::emit::binary(&compiled.program, &options.target).map_err(Stop::input),
         Emit::Declaration => backend::emit::d3d9_declaration::declaration(&compiled.program, &options.target)
             .map_err(|e| Stop::input(e.to_string()))?,
+        Emit::Bin => {
+            let bytes = backend::emit::binary(&compiled.program, &options.target, &compiled.reflection);
+            return bytes.map_err(Stop::input);
+        }
         Emit::Reflection => {
             serde_json::to_string_pretty(&compiled.reflection).map_err(|e| Stop::input(e.to_string()))? + "\n"
         }

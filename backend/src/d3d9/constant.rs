@@ -149,4 +149,37 @@ impl Constant {
         let set = RegisterSet::Sampler;
         Constant { class: Class::Object, kind, set, ..Constant::vectors(name, index, 1, 1) }
     }
+
+    /// Gives registers the shape of a GLSL type (`vec3`, `mat4[2]`), where they hold whole elements of
+    /// it; else they stay vectors of four lanes.
+    pub fn set_type(&mut self, type_name: &str) {
+        let name = type_name.split('[').next().unwrap_or(type_name);
+        let Some((kind, rows, columns)) = shape(name) else { return };
+        let registers = if columns > 1 { columns } else { 1 };
+        if self.set != RegisterSet::Float || !self.count.is_multiple_of(registers) {
+            return;
+        }
+        let elements = self.count / registers;
+        let typed = match columns {
+            1 => Constant::vectors(&self.name, self.index, rows, elements),
+            _ => Constant::matrices(&self.name, self.index, [rows, columns], elements),
+        };
+        *self = Constant { kind, ..typed };
+    }
+}
+
+/// Lanes, rows and columns of a GLSL type that is no array.
+fn shape(name: &str) -> Option<(ScalarKind, u16, u16)> {
+    let size = |digits: &str| digits.parse::<u16>().ok().filter(|n| (2..=4).contains(n));
+    let scalars = [("float", ScalarKind::Float), ("int", ScalarKind::Int), ("bool", ScalarKind::Bool)];
+    if let Some(&(_, kind)) = scalars.iter().find(|s| s.0 == name) {
+        return Some((kind, 1, 1));
+    }
+    if let Some(digits) = name.strip_prefix("mat") {
+        // GLSL counts columns first
+        let (columns, rows) = digits.split_once('x').unwrap_or((digits, digits));
+        return Some((ScalarKind::Float, size(rows)?, size(columns)?));
+    }
+    let vectors = [("vec", ScalarKind::Float), ("ivec", ScalarKind::Int), ("bvec", ScalarKind::Bool)];
+    vectors.iter().find_map(|(prefix, kind)| Some((*kind, size(name.strip_prefix(prefix)?)?, 1)))
 }

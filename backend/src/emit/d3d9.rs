@@ -12,7 +12,7 @@ use crate::d3d9::{
 use crate::error::Error;
 use crate::isa::{SwizzleRule, Target};
 use crate::mach::{self, File, Kind};
-use crate::reflect::Reflection;
+use crate::reflect::{Reflection, Uniform};
 use ir::types::{Stage, TexDim, WriteMask};
 
 fn unsupported<T>(what: &str, target: &Target, line: u32) -> Result<T, Error> {
@@ -36,6 +36,19 @@ pub fn lower(program: &mach::Program, target: &Target) -> Result<Shader, Error> 
         shader.insts.push(lowering.instruction(inst)?);
     }
     Ok(shader)
+}
+
+/// Gives the entries of the constant table the types of their uniforms.
+pub fn name_types(shader: &mut Shader, reflection: &Reflection) {
+    for constant in &mut shader.constants {
+        let register = format!("{}{}", File::Const.letter(), constant.index);
+        let starts = |u: &&Uniform| {
+            u.registers.iter().any(|r| r.register == register && r.element.is_multiple_of(u.columns.max(1)))
+        };
+        if let Some(uniform) = reflection.uniforms.iter().find(starts) {
+            constant.set_type(&uniform.r#type);
+        }
+    }
 }
 
 /// Adds the registers of this form to a description.
@@ -179,8 +192,13 @@ impl Lowering<'_> {
 
     fn source(&self, inst: &mach::Inst, n: usize, read: WriteMask) -> Result<Src, Error> {
         let src = &inst.srcs[n];
-        let scalar = matches!(inst.op.kind(), Kind::Scalar | Kind::Address);
         let first = src.swizzle[read.lanes().next().unwrap_or(0) as usize];
+        let scalar = match inst.op.kind() {
+            Kind::Scalar => true,
+            // lane by lane, and several where `a0` has them
+            Kind::Address => read.lanes().all(|l| src.swizzle[l as usize] == first),
+            _ => false,
+        };
         let lookup = inst.op.is_texture();
         let rule = if lookup { self.target.operands.tex_swizzle } else { self.target.operands.swizzle };
         let in_place = SwizzleRule::Identity.completed(src.swizzle, read);

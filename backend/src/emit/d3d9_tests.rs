@@ -123,3 +123,9 @@ fn what_has_no_form_is_named() {
     assert!(error("ps_2_0", &PIXEL.replace("s0, 2D", "s0, SHADOW2D").replace("0 2D", "0 SHADOW2D")).contains("shadow"));
     assert!(error("ps_3_0", &PIXEL.replace("color0\n.input v1", "position\n.input v1")).contains("gl_Color"));
 }
+
+#[test]
+fn an_address_is_written_lane_by_lane() {
+    let several = VERTEX.replace("ARL a0.x, v2.x\n", "ARL a0.xyz, v2.ywxx\n");
+    assert!(lowered("vs_2_0", &several).contains("\nmova a0.xyz, v2.ywxx\n"), "{}", lowered("vs_2_0", &several));
+}

@@ -40,15 +40,17 @@ fn join_level(inst: &mut Inst) -> Option<()> {
     (coordinates.reg == level.reg && plain(coordinates) && plain(&level)).then_some(())
 }
 
-/// The program as bytes: the token stream of Direct3D, or the machine's own words.
+/// The program as bytes: the token stream of Direct3D, with the types of the description in its constant
+/// table, or the machine's own words.
 ///
 /// # Errors
 /// When something has no form.
-pub fn binary(program: &Program, target: &Target) -> Result<Vec<u8>, String> {
+pub fn binary(program: &Program, target: &Target, reflection: &Reflection) -> Result<Vec<u8>, String> {
     if target.assembly != Assembly::D3d9 {
         return vec4_bits::encode(program);
     }
-    let shader = d3d9::lower(program, target).map_err(|e| e.to_string())?;
+    let mut shader = d3d9::lower(program, target).map_err(|e| e.to_string())?;
+    d3d9::name_types(&mut shader, reflection);
     Ok(tokens::to_bytes(&tokens::write(&shader)?))
 }
 

@@ -62,6 +62,23 @@ fn constants_are_written_with_the_least_digits() {
     assert_eq!(Constant::sampler("base", 1, SamplerKind::D2).to_string(), "s1: sampler2D base");
 }
 
+#[test]
+fn registers_take_the_shape_of_their_type() {
+    let typed = |count, name| {
+        let mut constant = Constant::vectors("u", 2, 4, count);
+        constant.set_type(name);
+        constant.to_string()
+    };
+    assert_eq!(typed(1, "vec3"), "c2: float3 u");
+    assert_eq!(typed(1, "float"), "c2: float u");
+    assert_eq!(typed(3, "ivec2[3]"), "c2..c4: int2 u[3]");
+    assert_eq!(typed(4, "mat4"), "c2..c5: float4x4 u");
+    assert_eq!(typed(6, "mat3x2[2]"), "c2..c7: float2x3 u[2]");
+    // a column that nobody reads has no register
+    assert_eq!(typed(3, "mat4"), "c2..c4: float4 u[3]");
+    assert_eq!(typed(1, "Light"), "c2: float4 u");
+}
+
 mod random;
 mod streams;
 mod texts;
