@@ -35,7 +35,7 @@ impl Executor for Arb {
 }
 
 /// `program.local` of a stage.
-fn locals(built: &Built, scene: &Scene) -> Vec<(u32, [f32; 4])> {
+pub(super) fn locals(built: &Built, scene: &Scene) -> Vec<(u32, [f32; 4])> {
     let register = |(n, c): (u32, &Constant)| match c {
         Constant::Uniform { name, elem } => Some((n, scene.register(&built.tac, name, *elem)?)),
         Constant::Literal { .. } => None,
@@ -44,7 +44,7 @@ fn locals(built: &Built, scene: &Scene) -> Vec<(u32, [f32; 4])> {
 }
 
 /// The units of a stage's samplers, with their names in GLSL.
-fn units(built: &Built) -> Vec<(u32, String)> {
+pub(super) fn units(built: &Built) -> Vec<(u32, String)> {
     let name = |name: &str, elem| {
         let decl = built.tac.vars.values().find(|d| d.name == name);
         decl.map_or_else(|| name.to_owned(), |d| sampler_name(d, elem))

@@ -12,6 +12,7 @@
 
 pub mod arb;
 pub mod compare;
+pub mod d3d9;
 pub mod inputs;
 pub mod pair;
 pub mod partner;

@@ -45,6 +45,11 @@ pub trait Executor {
     /// # Errors
     /// Why it cannot be drawn.
     fn draw(&self, mesa: &Mesa, linked: &Linked, options: &Options, scenes: &[Scene]) -> Result<Vec<Picture>, Stop>;
+
+    /// Whether its fragment shaders can read `gl_FragCoord`, so that a picture shows depths.
+    fn shows_depth(&self) -> bool {
+        true
+    }
 }
 
 /// Everything that a pair is drawn with.

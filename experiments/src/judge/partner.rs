@@ -21,11 +21,12 @@ const BUILT_IN: &[(&str, &str)] = &[
 /// fragment shader sees only on back faces.
 const ALONE: &[&str] = &["gl_FragCoord", "gl_FrontFacing", "gl_PointCoord", "gl_BackColor", "gl_BackSecondaryColor"];
 
-/// The partner of `program`, or the varying that it has no way to write or read.
+/// The partner of `program`, or the varying that it has no way to write or read. `depth` says whether a
+/// fragment shader may look at its place.
 ///
 /// # Errors
 /// The name of that varying.
-pub fn partner(program: &Program) -> Result<String, String> {
+pub fn partner(program: &Program, depth: bool) -> Result<String, String> {
     let es = program.version == 100;
     let mut declarations = String::from(match program.version {
         100 => "#version 100\nprecision highp float;\n",
@@ -60,7 +61,8 @@ pub fn partner(program: &Program) -> Result<String, String> {
             format!("{declarations}void main() {{\n  gl_Position = {vertex};\n{body}}}\n")
         }
         Stage::Vertex => format!(
-            "{declarations}void main() {{\n  vec4 judge_color = vec4(gl_FragCoord.z);\n{body}  gl_FragColor = judge_color;\n}}\n"
+            "{declarations}void main() {{\n  vec4 judge_color = vec4({});\n{body}  gl_FragColor = judge_color;\n}}\n",
+            if depth { "gl_FragCoord.z" } else { "0.0" }
         ),
     })
 }

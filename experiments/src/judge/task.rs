@@ -1,10 +1,12 @@
 //! A shader of the corpus as a task for a worker process.
 
 use super::arb::Arb;
+use super::d3d9::D3d9;
 use super::pair::{Judgement, not_compiled};
 use super::{Ending, Executor, Row, judge_pair, partner};
 use crate::corpus::{Entry, Kind};
 use crate::measure::read_source;
+use crate::oracle::mojo::Mojo;
 use crate::oracle::{Driver, Mesa, OracleError};
 use crate::row::{Outcome, one_line};
 use crate::worker::Task;
@@ -21,6 +23,8 @@ use std::path::Path;
 pub enum Consumer {
     /// ARB programs in Mesa.
     Arb,
+    /// Direct3D 9 shaders in MojoShader's GLSL in Mesa.
+    D3d9,
 }
 
 impl Consumer {
@@ -28,13 +32,15 @@ impl Consumer {
     pub fn target(self) -> &'static str {
         match self {
             Consumer::Arb => "arbvp1",
+            Consumer::D3d9 => "vs_2_0",
         }
     }
 
-    fn executor(self) -> Box<dyn Executor> {
-        match self {
+    fn executor(self) -> Result<Box<dyn Executor>, OracleError> {
+        Ok(match self {
             Consumer::Arb => Box::new(Arb),
-        }
+            Consumer::D3d9 => Box::new(D3d9::new(Mojo::open()?)),
+        })
     }
 }
 
@@ -137,30 +143,42 @@ impl JudgeTask {
         for index in eggshade::attach(&borrowed(&units), &borrowed(&library), &own) {
             units.push(library[index].clone());
         }
-        let judgement = self.judge_units(mesa, &borrowed(&units), &options, &own);
-        if judgement.ending != Ending::NothingCompared || stage == Stage::Fragment {
-            return Ok(judgement);
+        let executor = self.consumer.executor().map_err(|e| e.to_string())?;
+        let judged = |units: &[(String, String)]| self.judge_units(mesa, &borrowed(units), &options, &own, &*executor);
+        if stage == Stage::Fragment {
+            return Ok(judged(&units));
         }
-        // It moves the square out of view: what it computes as position is looked at as a varying.
-        for (_, text) in &mut units {
-            *text = partner::position_as_varying(text, self.es);
-        }
-        Ok(self.judge_units(mesa, &borrowed(&units), &options, &own))
+        // Where a picture does not show depths, or the square moves out of view, what is computed as
+        // position is looked at as a varying.
+        let as_varying = |(name, text): &(String, String)| (name.clone(), partner::position_as_varying(text, self.es));
+        let moved: Vec<(String, String)> = units.iter().map(as_varying).collect();
+        let [first, second] = if executor.shows_depth() { [&units, &moved] } else { [&moved, &units] };
+        Ok(match judged(first) {
+            Judgement { ending: Ending::NothingCompared | Ending::DoesNotFit, .. } => judged(second),
+            judgement => judgement,
+        })
     }
 
-    fn judge_units(&self, mesa: &Mesa, units: &[(&str, &str)], options: &Options, own: &Options) -> Judgement {
+    fn judge_units(
+        &self,
+        mesa: &Mesa,
+        units: &[(&str, &str)],
+        options: &Options,
+        own: &Options,
+        executor: &dyn Executor,
+    ) -> Judgement {
         let alone = match eggshade::compile_units(units, own) {
             Ok(built) => built,
             Err(failure) => return not_compiled(&failure).into(),
         };
-        let partner = match partner::partner(&alone.tac) {
+        let partner = match partner::partner(&alone.tac, executor.shows_depth()) {
             Ok(partner) => partner,
             Err(varying) => return stop(Ending::NoReference, format!("no partner knows the varying {varying}")),
         };
         let partner = [("partner", partner.as_str())];
         let vertex = own.stage == Some(Stage::Vertex);
         let texts: [&[(&str, &str)]; 2] = if vertex { [units, &partner] } else { [&partner, units] };
-        judge_pair(mesa, texts, options, &*self.consumer.executor())
+        judge_pair(mesa, texts, options, executor)
     }
 }
 
