@@ -2,8 +2,8 @@
 //! Construction of Static Single Assignment Form" (2013), on structured code.
 //!
 //! In comes an inlined program ([`crate::tac::inline`]), out comes a [`Function`] that fulfils
-//! [`crate::verify`], or a [`Module`] of them when functions stay called. Values are looked up on demand, so block parameters arise only where a value
-//! is read. Three things differ from the paper, because code is structured and may be hostile:
+//! [`crate::verify`], or a [`Module`] of them when functions stay called. Values are looked up on demand,
+//! so block parameters arise only where a value is read. Three things differ from the paper, because code is structured and may be hostile:
 //! lookups use a work list instead of recursion; a construct that does not write a variable is
 //! stepped over, so that a chain of `n` branches does not cost every live variable `n` parameters;
 //! and parameters that turn out to be one other value are removed at the end in one go.
@@ -15,6 +15,9 @@
 //!   ([`crate::tac::calls`]); inside the callee they are its arguments and what it stores at the end.
 //! - Outputs are variables; in front of the one `Return`, `StoreOutput` writes the lanes that some
 //!   path wrote. Outputs with a dynamic index live in a local array until then.
+
+mod params;
+mod places;
 
 use crate::builder::{Builder, map_uses, result_type};
 use crate::entity::{Block, FuncId, Value, Var};
@@ -28,8 +31,8 @@ use crate::tac::{Addr, Dst, Index, Inst, Program, Src, TacOp, TexRef, VarDecl, V
 use crate::types::{Literal, Scalar, Swizzle, Type, WriteMask};
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
-use cranelift_entity::packed_option::PackedOption;
 use cranelift_entity::{EntityRef, SecondaryMap};
+use places::{Places, Slot};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -123,96 +126,6 @@ fn build_function<'a>(
         ssa.check_limits()?;
     }
     ssa.finish()
-}
-
-/// Where variables live, and where they are written.
-struct Places {
-    /// First slot of a variable whose elements are values.
-    slots: SecondaryMap<Var, PackedOption<Slot>>,
-    /// Type of each slot.
-    types: Vec<Type>,
-    /// Instructions that write a slot, ascending.
-    writes: Vec<Vec<u32>>,
-    /// End of the construct that starts at an instruction.
-    ends: FxHashMap<u32, u32>,
-    /// Variables with a dynamic index.
-    dynamic: FxHashSet<Var>,
-}
-
-/// An element of a variable that is a value.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Slot(u32);
-cranelift_entity::entity_impl!(Slot, "slot");
-
-impl Places {
-    fn new(program: &Program, body: &[Inst], links: &Links) -> Places {
-        let mut dynamic = FxHashSet::default();
-        let mut is_written = FxHashSet::default();
-        for inst in body {
-            for src in &inst.srcs {
-                if let Addr::Var(var, Index { rel: Some(_), .. }) = src.addr {
-                    dynamic.insert(var);
-                }
-            }
-            if let Some(dst) = &inst.dst {
-                is_written.insert(dst.var);
-                if dst.index.rel.is_some() {
-                    dynamic.insert(dst.var);
-                }
-            }
-        }
-        let mut places = Places {
-            slots: SecondaryMap::new(),
-            types: Vec::new(),
-            writes: Vec::new(),
-            ends: FxHashMap::default(),
-            dynamic,
-        };
-        for (var, decl) in program.vars.iter() {
-            let inner = decl.is_local() || decl.is_output(program.stage);
-            if inner && !places.dynamic.contains(&var) {
-                places.slots[var] = Slot::new(places.types.len()).into();
-                places.types.extend((0..decl.elems).map(|_| decl.ty));
-            }
-        }
-        places.writes.resize(places.types.len(), Vec::new());
-        let mut open = Vec::new();
-        for (at, inst) in body.iter().enumerate() {
-            match inst.op {
-                TacOp::If | TacOp::Loop => open.push(at as u32),
-                TacOp::EndIf | TacOp::EndLoop => {
-                    if let Some(start) = open.pop() {
-                        places.ends.insert(start, at as u32);
-                    }
-                }
-                _ => {}
-            }
-            if let Some(dst) = &inst.dst
-                && let Some(slot) = places.slot(dst.var, dst.index.offset)
-            {
-                places.writes[slot.index()].push(at as u32);
-            }
-            if let TacOp::Call(callee) = inst.op {
-                for &(var, elem) in &links.summaries[callee].signature.results {
-                    if let Some(slot) = places.slot(var, elem) {
-                        places.writes[slot.index()].push(at as u32);
-                    }
-                }
-            }
-        }
-        places
-    }
-
-    fn slot(&self, var: Var, elem: u32) -> Option<Slot> {
-        self.slots[var].expand().map(|first| Slot::from_u32(first.as_u32() + elem))
-    }
-
-    /// Whether a construct writes a slot.
-    fn writes_in(&self, slot: Slot, (start, end): (u32, u32)) -> bool {
-        let writes = &self.writes[slot.index()];
-        let next = writes.partition_point(|&at| at < start);
-        writes.get(next).is_some_and(|&at| at <= end)
-    }
 }
 
 /// A block parameter under construction: the slot and one argument a predecessor.
@@ -660,97 +573,6 @@ impl<'p, 'a> Ssa<'p, 'a> {
         self.func.blocks[entry].insts = insts;
         Ok(self.func)
     }
-
-    /// For each parameter that is only ever one other value: that value.
-    fn redundant_params(&self) -> SecondaryMap<Value, PackedOption<Value>> {
-        let mut same: SecondaryMap<Value, PackedOption<Value>> = SecondaryMap::new();
-        let mut users: FxHashMap<Value, Vec<(Block, usize)>> = FxHashMap::default();
-        let mut work: Vec<(Block, usize)> = Vec::new();
-        for &block in &self.func.layout {
-            for (index, param) in self.params[block].iter().enumerate() {
-                work.push((block, index));
-                for &arg in &param.args {
-                    users.entry(arg).or_default().push((block, index));
-                }
-            }
-        }
-        work.reverse();
-        while let Some((block, index)) = work.pop() {
-            let param = &self.params[block][index];
-            if same[param.value].is_some() {
-                continue;
-            }
-            let mut only = None;
-            let mut redundant = true;
-            for &arg in &param.args {
-                let arg = resolve(&mut same, arg);
-                if arg != param.value && only.is_some_and(|o| o != arg) {
-                    redundant = false;
-                    break;
-                }
-                if arg != param.value {
-                    only = Some(arg);
-                }
-            }
-            if let (true, Some(only)) = (redundant, only) {
-                same[param.value] = only.into();
-                // Whoever used it now uses `only`, and may have become redundant.
-                let moved = users.remove(&param.value).unwrap_or_default();
-                work.extend_from_slice(&moved);
-                users.entry(only).or_default().extend(moved);
-            }
-        }
-        for &block in &self.func.layout {
-            for param in &self.params[block] {
-                resolve(&mut same, param.value);
-            }
-        }
-        same
-    }
-
-    /// Drops redundant parameters and gives every jump its arguments.
-    fn pass_arguments(&mut self, same: &SecondaryMap<Value, PackedOption<Value>>) {
-        for index in 0..self.func.layout.len() {
-            let block = self.func.layout[index];
-            let params = std::mem::take(&mut self.params[block]);
-            let kept: Vec<Param> = params.into_iter().filter(|p| same[p.value].is_none()).collect();
-            self.func.blocks[block].params.clear();
-            for (number, param) in kept.iter().enumerate() {
-                self.func.blocks[block].params.push(param.value);
-                self.func.values[param.value].def = crate::func::ValueDef::Param(block, number as u32);
-            }
-            if kept.is_empty() {
-                continue;
-            }
-            for (i, &pred) in self.preds[block].iter().enumerate() {
-                let args: Vec<Value> = kept.iter().map(|p| p.args[i]).collect();
-                let call = self.func.call(block, &args);
-                match &mut self.func.blocks[pred].term {
-                    Terminator::Jump(old) => *old = call,
-                    Terminator::Branch { then_call, .. } if then_call.block == block => *then_call = call,
-                    Terminator::Branch { else_call, .. } => *else_call = call,
-                    Terminator::None | Terminator::Return => {}
-                }
-            }
-        }
-    }
-}
-
-/// What stands for a value, with the chain shortened.
-fn resolve(same: &mut SecondaryMap<Value, PackedOption<Value>>, value: Value) -> Value {
-    let mut root = value;
-    while let Some(next) = same[root].expand() {
-        root = next;
-    }
-    let mut at = value;
-    while let Some(next) = same[at].expand() {
-        same[at] = root.into();
-        at = next;
-        if at == root {
-            break;
-        }
-    }
-    root
 }
 
 #[cfg(test)]
